@@ -1,0 +1,207 @@
+//! What a wrong argument is told: which one it is, the rule, and what came.
+//!
+//! The rules are checked here and not by the binding generator, which would coerce: Node-API turns
+//! -1 into 4294967295 and 1.7 into 1.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+
+/// The largest integer a JavaScript number holds exactly: 2^53 - 1.
+pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+/// An argument that breaks its rule.
+///
+/// Its text reads `start_line must be an integer >= 1, got -1`. It never holds a string that
+/// came, which might be a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name} {rule}{got}")]
+pub struct ArgumentError {
+    /// The argument, as the caller spells it.
+    pub name: &'static str,
+    /// The rule it breaks: `must be …`.
+    pub rule: String,
+    /// What came instead, if that says more than the rule.
+    pub got: Got,
+}
+
+/// What came instead of a legal argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Got {
+    /// The rule says it all.
+    Unsaid,
+    /// A number, as JavaScript prints it.
+    Number(String),
+    /// A value of another kind, with its article: `a string`, `null`.
+    Kind(&'static str),
+}
+
+impl fmt::Display for Got {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsaid => Ok(()),
+            Self::Number(number) => write!(f, ", got {number}"),
+            Self::Kind(kind) => write!(f, ", got {kind}"),
+        }
+    }
+}
+
+impl ArgumentError {
+    /// An argument whose kind or value is wrong.
+    #[must_use]
+    pub fn new(name: &'static str, rule: impl Into<String>, got: Got) -> Self {
+        Self {
+            name,
+            rule: rule.into(),
+            got,
+        }
+    }
+}
+
+impl Got {
+    /// A number as JavaScript prints it.
+    #[must_use]
+    pub fn number(number: f64) -> Self {
+        Self::Number(js_number(number))
+    }
+}
+
+/// Reads a positive integer from a JavaScript number: 2.0 is 2, and 1.5, NaN and infinities are
+/// refused.
+///
+/// # Errors
+///
+/// [`ArgumentError`] with the range as the rule. A range that ends at [`MAX_SAFE_INTEGER`] is
+/// named by its lower bound alone.
+pub fn positive_integer(
+    name: &'static str,
+    number: f64,
+    range: &RangeInclusive<NonZeroU64>,
+) -> Result<NonZeroU64, ArgumentError> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "2^53 - 1 at most on either side: exact, or out of range and refused"
+    )]
+    let integer = Some(number as u64).filter(|&integer| integer as f64 == number);
+    integer
+        .and_then(NonZeroU64::new)
+        .filter(|integer| range.contains(integer))
+        .ok_or_else(|| ArgumentError::new(name, integer_rule(range), Got::number(number)))
+}
+
+/// The rule of an integer argument, in words.
+#[must_use]
+pub fn integer_rule(range: &RangeInclusive<NonZeroU64>) -> String {
+    let (from, to) = (range.start(), range.end());
+    if to.get() == MAX_SAFE_INTEGER {
+        format!("must be an integer >= {from}")
+    } else {
+        format!("must be an integer >= {from} and <= {to}")
+    }
+}
+
+/// A number in JavaScript's words where they differ from Rust's.
+fn js_number(number: f64) -> String {
+    if number.is_infinite() {
+        return if number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_owned();
+    }
+    if number.abs() >= 1e21 {
+        format!("{number:e}")
+    } else {
+        number.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const fn up_to(last: u64) -> RangeInclusive<NonZeroU64> {
+        NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
+    }
+    const LINES: RangeInclusive<NonZeroU64> = up_to(500);
+    const ANY: RangeInclusive<NonZeroU64> = up_to(MAX_SAFE_INTEGER);
+
+    fn legal(number: u64) -> Result<NonZeroU64, ArgumentError> {
+        Ok(number.try_into().unwrap())
+    }
+
+    #[test]
+    fn whole_floats_are_integers() {
+        assert_eq!(positive_integer("max_lines", 2.0, &LINES), legal(2));
+        assert_eq!(
+            positive_integer("start_line", 9_007_199_254_740_991.0, &ANY),
+            legal(MAX_SAFE_INTEGER)
+        );
+    }
+
+    #[test]
+    fn nothing_is_coerced() {
+        for number in [
+            0.0,
+            -0.0,
+            -1.0,
+            1.5,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            501.0,
+            4_294_967_297.0,
+            1e300,
+        ] {
+            assert!(
+                positive_integer("max_lines", number, &LINES).is_err(),
+                "{number}"
+            );
+        }
+        assert!(positive_integer("start_line", 9_007_199_254_740_992.0, &ANY).is_err());
+    }
+
+    #[test]
+    fn the_message_names_the_argument_the_rule_and_what_came() {
+        let message = |number, range| {
+            positive_integer("start_line", number, range)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            message(-1.0, &ANY),
+            "start_line must be an integer >= 1, got -1"
+        );
+        assert_eq!(
+            message(501.0, &LINES),
+            "start_line must be an integer >= 1 and <= 500, got 501"
+        );
+        assert_eq!(
+            message(f64::NAN, &ANY),
+            "start_line must be an integer >= 1, got NaN"
+        );
+        assert_eq!(
+            message(f64::NEG_INFINITY, &ANY),
+            "start_line must be an integer >= 1, got -Infinity"
+        );
+        assert_eq!(
+            message(1e300, &ANY),
+            "start_line must be an integer >= 1, got 1e300"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn integers_come_through_and_nothing_else_does(number in any::<f64>(), whole in 1u64..=500) {
+            #[allow(clippy::cast_precision_loss, reason = "small")]
+            let exact = whole as f64;
+            prop_assert_eq!(positive_integer("max_lines", exact, &LINES), legal(whole));
+            let is_legal = number.fract() == 0.0 && (1.0..=500.0).contains(&number);
+            prop_assert_eq!(positive_integer("max_lines", number, &LINES).is_ok(), is_legal);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! # ringfence: the file layer of agent toolkits
+//!
+//! An agent's tools read and create files in a workspace. This crate is the core they call: it
+//! opens nothing outside the workspace, whatever a model sends and whatever other processes do
+//! meanwhile, and answers as the tools' specifications say, to the letter. It is built as an addon
+//! for Node and Bun; everything but [`node`] is plain Rust.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`read_file`] | the `read_file` specification: one file, one window of lines |
+//! | [`sandbox`] | the only folder that touches a disk: everything is opened beneath the root |
+//! | [`path`] | a model's path, parsed once and refused once |
+//! | [`text`] | decoding, newlines, line windows |
+//! | [`argument`] | what a wrong argument is told |
+//! | [`node`] | the only folder that knows JavaScript |
+//!
+//! Imports run one way: `node` → specifications → `sandbox`, `text`, `path`, `argument`.
+
+pub mod argument;
+pub mod node;
+pub mod path;
+pub mod read_file;
+pub mod sandbox;
+pub mod text;

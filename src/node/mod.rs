@@ -1,0 +1,21 @@
+//! The only folder that knows JavaScript.
+//!
+//! A binding file such as [`read_file`] is a thin surface: it reads its arguments with
+//! [`value`], puts the work into a closure, and hands both to [`call`], which runs the work at
+//! once (`…Sync`) or on a worker thread, and settles the answer. Nothing below this folder
+//! mentions Node-API, and no panic leaves it.
+//!
+//! Numbers, strings and objects come in as `unknown` and are checked here, because Node-API's own
+//! conversions coerce: see [`argument`](crate::argument).
+
+pub mod read_file;
+pub mod workspace;
+
+mod abort;
+mod call;
+mod context;
+mod error;
+mod raw;
+#[cfg(feature = "test-hooks")]
+pub mod test_hooks;
+mod value;

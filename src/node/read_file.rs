@@ -1,0 +1,244 @@
+//! `readFile` and `readFileSync`.
+
+use std::num::NonZeroU64;
+
+use napi::Env;
+use napi::bindgen_prelude::Unknown;
+use napi_derive::napi;
+
+use super::abort::AbortSignal;
+use super::call::{Call, NotStarted, Outcome, run_async, run_sync};
+use super::context::Context;
+use super::error;
+use super::raw::to_js;
+use super::value::{Argument, Text};
+use crate::argument::{ArgumentError, Got};
+use crate::read_file::{
+    self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
+};
+use crate::text::LineWindow;
+
+/// The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
+/// `SIZE_LIMIT_EXCEEDED`.
+#[napi(js_name = "MAX_READ_FILE_SIZE_BYTES")]
+pub const MAX_READ_FILE_SIZE_BYTES: u32 = {
+    assert!(core::MAX_READ_FILE_SIZE_BYTES == 1_048_576);
+    1_048_576
+};
+
+/// What `readFile` answers (specification `read_file` §4.2).
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct ReadFileOutput {
+    /// The path relative to the workspace root, components separated by `/`; never absolute.
+    pub path: String,
+    /// The window's lines joined by `\n`. CRLF reads as `\n`; a final `\n` of the file is kept by
+    /// the window that reaches the end of the file, so that the windows of a file joined by `\n`
+    /// are its whole text.
+    pub content: String,
+    /// Whether the file has lines after this window.
+    pub truncated: bool,
+    /// The `start_line` to go on with, or `null` when the window reaches the end.
+    #[napi(js_name = "next_start_line")]
+    pub next_start_line: Option<f64>,
+    /// About the file as a whole.
+    pub meta: ReadFileMeta,
+}
+
+/// About a file as a whole. Everything in it comes from the same open file handle as the content.
+#[napi(object, object_from_js = false)]
+pub struct ReadFileMeta {
+    /// The file's size in bytes, a byte order mark included.
+    #[napi(js_name = "byte_length")]
+    pub byte_length: f64,
+    /// How many lines the file has: its line feeds, plus one if it does not end in one.
+    #[napi(js_name = "line_count")]
+    pub line_count: f64,
+    /// How many lines `content` has.
+    #[napi(js_name = "returned_line_count")]
+    pub returned_line_count: f64,
+    /// When the file last changed: whole milliseconds since 1970, rounded down.
+    #[napi(js_name = "mtime_ms")]
+    pub mtime_ms: i64,
+    /// How many U+FFFD were put into the whole file in place of bytes that are not UTF-8; 0 when
+    /// it is clean. Only there when the workspace has `invalidUtf8: "replace"`.
+    #[napi(js_name = "replaced_count")]
+    pub replaced_count: Option<f64>,
+    /// SHA-256 of the file's bytes, lowercase hex: what `sha256sum` prints. Only there when the
+    /// options ask for it with `include_hash: true`.
+    pub sha256: Option<String>,
+}
+
+/// Reads a window of lines of one UTF-8 text file in the workspace.
+///
+/// `path` is relative to the workspace root; an absolute path that lies inside it is accepted, so
+/// that a secure-tool wrapper can take this function as its handler. Files up to
+/// `MAX_READ_FILE_SIZE_BYTES` are read, on a worker thread.
+///
+/// Rejects with a `ReadFileError`, or with `signal.reason` when `options.signal` is aborted;
+/// never throws.
+#[napi(
+    ts_args_type = "context: WorkspaceContext | Workspace, path: string, options?: ReadFileOptions | null",
+    ts_return_type = "Promise<ReadFileOutput>"
+)]
+pub fn read_file<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    path: Unknown<'env>,
+    options: Unknown<'env>,
+) -> napi::Result<Unknown<'env>> {
+    run_async(env, || prepare(env, context, path, options))
+}
+
+/// `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`.
+#[napi(
+    ts_args_type = "context: WorkspaceContext | Workspace, path: string, options?: ReadFileOptions | null",
+    ts_return_type = "ReadFileOutput"
+)]
+pub fn read_file_sync<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    path: Unknown<'env>,
+    options: Unknown<'env>,
+) -> napi::Result<Unknown<'env>> {
+    run_sync(env, || prepare(env, context, path, options))
+}
+
+type Answer = Result<core::ReadFileOutput, ReadFileError>;
+
+/// A call's arguments, read and checked.
+struct Request {
+    context: Context,
+    path: String,
+    options: ReadFileOptions,
+}
+
+impl Request {
+    fn run(self) -> Answer {
+        let Self {
+            context,
+            path,
+            options,
+        } = self;
+        let sandbox = context
+            .open()
+            .map_err(|error| ReadFileError::new(error, Some(path.as_str())))?;
+        core::read_file(&sandbox, &path, &options, context.invalid_utf8)
+    }
+}
+
+fn prepare<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    path: Unknown<'env>,
+    options: Unknown<'env>,
+) -> Result<Call<'env, impl FnOnce() -> Answer + Send + 'static>, NotStarted<'env, Answer>> {
+    let context = Argument::new(env, "context", context);
+    let path = Argument::new(env, "path", path);
+    let options = Argument::new(env, "options", options).present();
+
+    // Aborted comes first: such a call rejects with the signal's reason, whatever else is wrong.
+    let signal = AbortSignal::read(env, options);
+    if let Ok(Some(signal)) = &signal {
+        signal.check()?;
+    }
+    let read = || -> Result<_, ArgumentError> {
+        let context = Context::read(context)?;
+        let request = Request {
+            context,
+            path: read_path(path)?,
+            options: read_options(options)?,
+        };
+        Ok((request, signal?))
+    };
+    let (request, signal) = read().map_err(|error| {
+        let given = path.string().ok();
+        NotStarted::Refused(Err(ReadFileError::new(
+            error,
+            given.as_ref().map(Text::as_str),
+        )))
+    })?;
+    Ok(Call {
+        work: move || request.run(),
+        signal,
+    })
+}
+
+fn read_path(path: Argument<'_>) -> Result<String, ArgumentError> {
+    match path.string()? {
+        Text::Unicode(text) => Ok(text),
+        Text::LoneSurrogate(_) => Err(ArgumentError::new(
+            "path",
+            "must be well-formed Unicode, without lone surrogates",
+            Got::Unsaid,
+        )),
+    }
+}
+
+fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, ArgumentError> {
+    let Some(options) = options.map(Argument::object).transpose()? else {
+        return Ok(ReadFileOptions::default());
+    };
+    let start = options.property(c"start_line", "start_line")?;
+    let start = start.map(|value| value.integer(&START_LINE)).transpose()?;
+    let max_lines = options.property(c"max_lines", "max_lines")?;
+    let max_lines = max_lines
+        .map(|value| value.integer(&MAX_LINES))
+        .transpose()?;
+    let include_hash = options.property(c"include_hash", "include_hash")?;
+    let include_hash = include_hash.map(Argument::boolean).transpose()?;
+    Ok(ReadFileOptions {
+        window: LineWindow::new(
+            start.unwrap_or(NonZeroU64::MIN),
+            max_lines.unwrap_or(DEFAULT_MAX_LINES),
+        ),
+        include_hash: include_hash.unwrap_or_default(),
+    })
+}
+
+impl Outcome for Answer {
+    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+        Ok(match self {
+            Ok(output) => Ok(to_js(env, ReadFileOutput::from(output))?),
+            Err(error) => Err(error::into_js(env, &error)?),
+        })
+    }
+
+    fn bug() -> Self {
+        Err(ReadFileError::new(Cause::Bug, None))
+    }
+}
+
+impl From<core::ReadFileOutput> for ReadFileOutput {
+    fn from(output: core::ReadFileOutput) -> Self {
+        let core::ReadFileOutput {
+            path,
+            content,
+            truncated,
+            next_start_line,
+            meta,
+        } = output;
+        Self {
+            path,
+            content,
+            truncated,
+            next_start_line: next_start_line.map(number),
+            meta: ReadFileMeta {
+                byte_length: number(meta.byte_length),
+                line_count: number(meta.line_count),
+                returned_line_count: number(meta.returned_line_count),
+                mtime_ms: meta.mtime_ms,
+                replaced_count: meta.replaced_count.map(number),
+                sha256: meta.sha256,
+            },
+        }
+    }
+}
+
+/// A count as JavaScript's number; none here comes near 2^53.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "sizes and counts within a file of 1 MiB"
+)]
+fn number(count: u64) -> f64 {
+    count as f64
+}

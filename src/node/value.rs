@@ -1,0 +1,171 @@
+//! Reading JavaScript values without coercing any.
+
+use std::ffi::CStr;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+
+use napi::bindgen_prelude::{FromNapiValue, Unknown};
+use napi::{Env, JsString, JsValue, ValueType};
+
+use super::raw;
+use crate::argument::{ArgumentError, Got, integer_rule, positive_integer};
+
+/// A value together with the name that its caller knows it by.
+#[derive(Clone, Copy)]
+pub(super) struct Argument<'env> {
+    env: &'env Env,
+    name: &'static str,
+    value: Unknown<'env>,
+    kind: ValueType,
+}
+
+/// A JavaScript string in Rust's terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// Well-formed.
+    Unicode(String),
+    /// It holds a lone surrogate, shown here as U+FFFD: no file name and no file can hold it.
+    LoneSurrogate(String),
+}
+
+impl Text {
+    /// The text, lone surrogates shown as U+FFFD.
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Unicode(text) | Self::LoneSurrogate(text) => text,
+        }
+    }
+}
+
+impl<'env> Argument<'env> {
+    pub(super) fn new(env: &'env Env, name: &'static str, value: Unknown<'env>) -> Self {
+        let kind = value.get_type().unwrap_or(ValueType::Unknown);
+        Self {
+            env,
+            name,
+            value,
+            kind,
+        }
+    }
+
+    /// The argument, unless it is `undefined` or `null`: both mean absent.
+    pub(super) fn present(self) -> Option<Self> {
+        (!matches!(self.kind, ValueType::Undefined | ValueType::Null)).then_some(self)
+    }
+
+    pub(super) fn value(self) -> Unknown<'env> {
+        self.value
+    }
+
+    /// The argument if it is an object, and neither a function nor an array.
+    pub(super) fn object(self) -> Result<Self, ArgumentError> {
+        if self.kind == ValueType::Object && !self.is_array() {
+            return Ok(self);
+        }
+        Err(self.refuse("must be an object"))
+    }
+
+    /// A property of the argument, which must be an object. A getter may run, and may throw.
+    pub(super) fn property(
+        self,
+        key: &'static CStr,
+        name: &'static str,
+    ) -> Result<Option<Self>, ArgumentError> {
+        let value = raw::get_property(self.env, self.value, key).ok_or_else(|| {
+            ArgumentError::new(name, "could not be read: its getter threw", Got::Unsaid)
+        })?;
+        Ok(Self::new(self.env, name, value).present())
+    }
+
+    pub(super) fn string(self) -> Result<Text, ArgumentError> {
+        if self.kind != ValueType::String {
+            return Err(self.refuse("must be a string"));
+        }
+        read_text(self.value).ok_or_else(|| self.refuse("could not be read"))
+    }
+
+    pub(super) fn boolean(self) -> Result<bool, ArgumentError> {
+        match self.kind {
+            ValueType::Boolean => bool::from_unknown(self.value).ok(),
+            _ => None,
+        }
+        .ok_or_else(|| self.refuse("must be true or false"))
+    }
+
+    pub(super) fn integer(
+        self,
+        range: &RangeInclusive<NonZeroU64>,
+    ) -> Result<NonZeroU64, ArgumentError> {
+        match self.kind {
+            ValueType::Number => f64::from_unknown(self.value).ok(),
+            _ => None,
+        }
+        .ok_or_else(|| self.refuse(integer_rule(range)))
+        .and_then(|number| positive_integer(self.name, number, range))
+    }
+
+    /// One of a few strings.
+    pub(super) fn one_of<T: Copy>(self, choices: &[(&str, T)]) -> Result<T, ArgumentError> {
+        let text = match self.kind {
+            ValueType::String => read_text(self.value),
+            _ => None,
+        };
+        let chosen = choices
+            .iter()
+            .find(|(name, _)| matches!(&text, Some(Text::Unicode(text)) if text.as_str() == *name));
+        chosen.map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<_> = choices
+                .iter()
+                .map(|(name, _)| format!("\"{name}\""))
+                .collect();
+            self.refuse(format!("must be {}", names.join(" or ")))
+        })
+    }
+
+    /// The error of an argument that breaks a rule.
+    pub(super) fn refuse(self, rule: impl Into<String>) -> ArgumentError {
+        ArgumentError::new(self.name, rule, self.got())
+    }
+
+    fn got(self) -> Got {
+        Got::Kind(match self.kind {
+            ValueType::Undefined => "undefined",
+            ValueType::Null => "null",
+            ValueType::Boolean => match bool::from_unknown(self.value) {
+                Ok(true) => "true",
+                _ => "false",
+            },
+            ValueType::Number => {
+                let number = f64::from_unknown(self.value).unwrap_or(f64::NAN);
+                return Got::number(number);
+            }
+            ValueType::String => "a string",
+            ValueType::Symbol => "a symbol",
+            ValueType::Function => "a function",
+            ValueType::BigInt => "a bigint",
+            ValueType::Object if self.is_array() => "an array",
+            _ => "an object",
+        })
+    }
+
+    fn is_array(self) -> bool {
+        self.kind == ValueType::Object
+            && napi::bindgen_prelude::Object::from_raw(self.env.raw(), self.value.raw())
+                .is_array()
+                .unwrap_or(false)
+    }
+}
+
+/// Reads a string; `None` if the engine fails, as it does for strings that no memory can hold.
+fn read_text(value: Unknown<'_>) -> Option<Text> {
+    let string = JsString::from_unknown(value).ok()?;
+    let utf8 = string.into_utf8().ok()?.into_owned().ok()?;
+    // Engines write U+FFFD for a lone surrogate; only the UTF-16 form tells it from a real one.
+    if utf8.contains(char::REPLACEMENT_CHARACTER) {
+        let utf16 = string.into_utf16().ok()?;
+        if String::from_utf16(utf16.as_slice()).is_err() {
+            return Some(Text::LoneSurrogate(utf8));
+        }
+    }
+    Some(Text::Unicode(utf8))
+}

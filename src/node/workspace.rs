@@ -1,0 +1,124 @@
+//! The class `Workspace`.
+
+use std::sync::Arc;
+
+use napi::Env;
+use napi::bindgen_prelude::Unknown;
+use napi_derive::napi;
+
+use super::call::guard;
+use super::context::{read_invalid_utf8, read_root};
+use super::error::{WorkspaceError, into_js};
+use super::value::Argument;
+use crate::argument::ArgumentError;
+use crate::sandbox::{Containment, Sandbox};
+use crate::text::InvalidUtf8;
+
+/// A workspace whose root is held open. Every function takes it in place of a context, and pays
+/// less with it: the root is opened once instead of once per call.
+#[napi]
+pub struct Workspace {
+    /// `None` once closed.
+    pub(super) sandbox: Option<Arc<Sandbox>>,
+    pub(super) invalid_utf8: InvalidUtf8,
+    write_scope: WriteScope,
+    workspace_root: String,
+    containment: Containment,
+}
+
+/// How far a host lets its tools write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WriteScope {
+    ReadOnly,
+    WorkspaceWrite,
+    Unrestricted,
+}
+
+impl WriteScope {
+    const NAMES: [(&'static str, Self); 3] = [
+        ("read-only", Self::ReadOnly),
+        ("workspace-write", Self::WorkspaceWrite),
+        ("unrestricted", Self::Unrestricted),
+    ];
+}
+
+#[napi]
+impl Workspace {
+    /// Opens a workspace by the absolute path of its root directory; synchronous.
+    ///
+    /// Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative,
+    /// gone or not a directory, or an option has a value it cannot have.
+    #[napi(
+        factory,
+        ts_args_type = "workspaceRoot: string, options?: WorkspaceOptions | null"
+    )]
+    pub fn open(
+        env: &Env,
+        workspace_root: Unknown<'_>,
+        options: Unknown<'_>,
+    ) -> napi::Result<Self> {
+        let root = Argument::new(env, "workspaceRoot", workspace_root);
+        let options = Argument::new(env, "options", options);
+        let opened = guard(|| Self::try_open(root, options)).unwrap_or(Err(WorkspaceError::Bug));
+        opened.or_else(|error| Err(napi::Error::from(into_js(env, &error)?)))
+    }
+
+    fn try_open(root: Argument<'_>, options: Argument<'_>) -> Result<Self, WorkspaceError> {
+        let root = read_root(root)?;
+        let options = options.present().map(Argument::object).transpose()?;
+        let invalid_utf8 = options.map(read_invalid_utf8).transpose()?.flatten();
+        let write_scope = options.map(read_write_scope).transpose()?.flatten();
+        let sandbox = Sandbox::open(&root)?;
+        Ok(Self {
+            containment: sandbox.containment(),
+            sandbox: Some(Arc::new(sandbox)),
+            workspace_root: root.to_string_lossy().into_owned(),
+            invalid_utf8: invalid_utf8.unwrap_or_default(),
+            write_scope: write_scope.unwrap_or(WriteScope::WorkspaceWrite),
+        })
+    }
+
+    /// The root as it was given to `open`, so that a `Workspace` is a context for hosts too.
+    #[napi(getter)]
+    #[must_use]
+    pub fn workspace_root(&self) -> String {
+        self.workspace_root.clone()
+    }
+
+    /// How far tools may write here; `"workspace-write"` unless `open` was told otherwise.
+    #[napi(getter, ts_return_type = "WriteScope")]
+    #[must_use]
+    pub fn write_scope(&self) -> &'static str {
+        let names = WriteScope::NAMES.iter();
+        names
+            .clone()
+            .find(|(_, scope)| *scope == self.write_scope)
+            .map_or("", |(name, _)| name)
+    }
+
+    /// Which guarantee is in force: `"kernel"` where the kernel itself keeps every opening beneath
+    /// the root (Linux with `openat2`), `"walk"` where paths are walked by hand, component by
+    /// component. Both give the same answers.
+    #[napi(getter, ts_return_type = "Containment")]
+    #[must_use]
+    pub fn containment(&self) -> &'static str {
+        match self.containment {
+            Containment::Kernel => "kernel",
+            Containment::Walk => "walk",
+        }
+    }
+
+    /// Lets go of the root directory at once, instead of when the object is collected. Calls under
+    /// way finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+    #[napi]
+    pub fn close(&mut self) {
+        self.sandbox = None;
+    }
+}
+
+fn read_write_scope(options: Argument<'_>) -> Result<Option<WriteScope>, ArgumentError> {
+    let scope = options.property(c"writeScope", "writeScope")?;
+    scope
+        .map(|scope| scope.one_of(&WriteScope::NAMES))
+        .transpose()
+}

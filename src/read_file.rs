@@ -1,0 +1,371 @@
+//! `read_file` (P0): 単一ファイルを安全かつ再現可能に読む — one file, one window of lines.
+//!
+//! The file reads like its specification: input and defaults, output, errors, then the fixed order
+//! of steps `stat → 種別検証 → サイズ検証 → バイナリ判定 → text 読み取り → メタ生成` (kind, size,
+//! binary, text, metadata). Where the specification is silent the answers are:
+//!
+//! - a line ends at LF, CRLF counts as LF, nothing else ends a line (see [`text`](crate::text));
+//! - one byte order mark is dropped from the content and counted in `byte_length`;
+//! - bytes that are not UTF-8 are `BINARY_NOT_SUPPORTED`, unless the workspace replaces them.
+//!
+//! ```
+//! use ringfence::read_file::{ReadFileOptions, read_file};
+//! use ringfence::sandbox::Sandbox;
+//! use ringfence::text::InvalidUtf8;
+//!
+//! let workspace = tempfile::tempdir()?;
+//! std::fs::write(workspace.path().join("a.txt"), "one\r\ntwo\n")?;
+//!
+//! let sandbox = Sandbox::open(workspace.path())?;
+//! let file = read_file(&sandbox, "a.txt", &ReadFileOptions::default(), InvalidUtf8::Reject)?;
+//! assert_eq!(file.content, "one\ntwo\n");
+//! assert_eq!((file.meta.byte_length, file.meta.line_count), (9, 2));
+//!
+//! let refused = read_file(&sandbox, "../b", &ReadFileOptions::default(), InvalidUtf8::Reject);
+//! assert!(refused.unwrap_err().to_string().starts_with("SANDBOX_VIOLATION: "));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+
+use sha2::{Digest, Sha256};
+
+use crate::argument::{ArgumentError, MAX_SAFE_INTEGER};
+use crate::path::{PathRefusal, WorkspacePath, is_absolute_anywhere};
+use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
+use crate::text::{self, InvalidUtf8, LineWindow, NotText};
+
+// §3.2, §4.1: limits and defaults.
+
+/// The largest file that is read, in bytes: 1 MiB. Larger ones are refused whole; there is no
+/// partial reading.
+pub const MAX_READ_FILE_SIZE_BYTES: u64 = 1_048_576;
+
+/// What `start_line` may be; the default is 1.
+pub const START_LINE: RangeInclusive<NonZeroU64> = up_to(MAX_SAFE_INTEGER);
+
+/// What `max_lines` may be; the default is [`DEFAULT_MAX_LINES`].
+pub const MAX_LINES: RangeInclusive<NonZeroU64> = up_to(500);
+
+/// How many lines come without `max_lines`.
+pub const DEFAULT_MAX_LINES: NonZeroU64 = NonZeroU64::new(200).unwrap();
+
+const fn up_to(last: u64) -> RangeInclusive<NonZeroU64> {
+    NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
+}
+
+/// §4.1: what is asked for beside the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadFileOptions {
+    /// Which lines.
+    pub window: LineWindow,
+    /// Whether `meta.sha256` is wanted.
+    pub include_hash: bool,
+}
+
+impl Default for ReadFileOptions {
+    fn default() -> Self {
+        Self {
+            window: LineWindow::new(NonZeroU64::MIN, DEFAULT_MAX_LINES),
+            include_hash: false,
+        }
+    }
+}
+
+/// §4.2: the answer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReadFileOutput {
+    /// Relative to the workspace root, components separated by `/`.
+    pub path: String,
+    /// The window's lines joined by LF; a final LF is kept by the window that reaches the end.
+    pub content: String,
+    /// Whether lines follow this window.
+    pub truncated: bool,
+    /// The first of them.
+    pub next_start_line: Option<u64>,
+    /// The file as a whole.
+    pub meta: ReadFileMeta,
+}
+
+/// §4.2: the file as a whole.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReadFileMeta {
+    /// The file's size in bytes, a byte order mark included.
+    pub byte_length: u64,
+    /// How many lines the file has.
+    pub line_count: u64,
+    /// How many lines the content has.
+    pub returned_line_count: u64,
+    /// When the file last changed: milliseconds since 1970, rounded down.
+    pub mtime_ms: i64,
+    /// How many U+FFFD decoding put into the whole file; only where a workspace replaces.
+    pub replaced_count: Option<u64>,
+    /// SHA-256 of the file's bytes, lowercase hex; only where asked for.
+    pub sha256: Option<String>,
+}
+
+/// §4.3 and contract §4: what an answer can fail with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFileErrorCode {
+    /// `path` is not a string, empty, blank or holds NUL; an option breaks its range; the context
+    /// has no usable root.
+    InvalidArgument,
+    /// The path, or a link on it, leads out of the workspace.
+    SandboxViolation,
+    /// Nothing stands there.
+    NotFound,
+    /// The process may not read it.
+    PermissionDenied,
+    /// A directory, FIFO, socket or device.
+    NotFile,
+    /// More than [`MAX_READ_FILE_SIZE_BYTES`].
+    SizeLimitExceeded,
+    /// NUL near the start, or not UTF-8.
+    BinaryNotSupported,
+    /// The system failed, or this library did.
+    Internal,
+}
+
+impl ReadFileErrorCode {
+    /// The code as it stands in `code` and at the front of the message.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::SandboxViolation => "SANDBOX_VIOLATION",
+            Self::NotFound => "NOT_FOUND",
+            Self::PermissionDenied => "PERMISSION_DENIED",
+            Self::NotFile => "NOT_FILE",
+            Self::SizeLimitExceeded => "SIZE_LIMIT_EXCEEDED",
+            Self::BinaryNotSupported => "BINARY_NOT_SUPPORTED",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+/// Why a file was not read. Shows as `CODE: what is wrong: relative/path`.
+#[derive(Debug)]
+pub struct ReadFileError {
+    cause: Cause,
+    path: String,
+}
+
+/// What went wrong, by the layer that found it.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// An argument other than the path's spelling.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// The host's root.
+    #[error("workspaceRoot {0}")]
+    Root(#[from] RootError),
+    /// The path's spelling.
+    #[error(transparent)]
+    Path(#[from] PathRefusal),
+    /// What stands at the path.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// More bytes than the limit. Paging would not help, so the message does not suggest it.
+    #[error("the file has {size} bytes, more than the limit of {MAX_READ_FILE_SIZE_BYTES} bytes")]
+    TooLarge {
+        /// The file's size in bytes, as far as it is known.
+        size: u64,
+    },
+    /// Reading failed.
+    #[error(transparent)]
+    Read(ReadError),
+    /// The bytes are not text.
+    #[error(transparent)]
+    NotText(#[from] NotText),
+    /// This library broke its own rules.
+    #[error("ringfence failed: please report it")]
+    Bug,
+}
+
+impl From<ReadError> for Cause {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::TooLarge { size } => Self::TooLarge { size },
+            error => Self::Read(error),
+        }
+    }
+}
+
+impl ReadFileError {
+    /// An error about a path as the caller gave it; `None` where no path came.
+    #[must_use]
+    pub fn new(cause: impl Into<Cause>, given_path: Option<&str>) -> Self {
+        Self {
+            cause: cause.into(),
+            path: given_path.map(presentable).unwrap_or_default(),
+        }
+    }
+
+    fn at(path: &WorkspacePath, cause: impl Into<Cause>) -> Self {
+        Self {
+            cause: cause.into(),
+            path: path.to_string(),
+        }
+    }
+
+    /// The code, which is all that a program should branch on.
+    #[must_use]
+    pub fn code(&self) -> ReadFileErrorCode {
+        use ReadFileErrorCode as Code;
+        match &self.cause {
+            Cause::Argument(_) => Code::InvalidArgument,
+            Cause::Root(RootError::System(_)) => Code::Internal,
+            Cause::Root(_) => Code::InvalidArgument,
+            Cause::Path(PathRefusal::Blank | PathRefusal::Nul) => Code::InvalidArgument,
+            Cause::Path(_) => Code::SandboxViolation,
+            Cause::Open(error) => match error {
+                OpenError::RootGone => Code::InvalidArgument,
+                OpenError::Escapes | OpenError::Loops => Code::SandboxViolation,
+                OpenError::NotFound | OpenError::NotFolder | OpenError::NameTooLong => {
+                    Code::NotFound
+                }
+                OpenError::PermissionDenied => Code::PermissionDenied,
+                OpenError::IsDirectory | OpenError::SpecialFile => Code::NotFile,
+                OpenError::System(_) => Code::Internal,
+            },
+            Cause::TooLarge { .. } => Code::SizeLimitExceeded,
+            Cause::Read(ReadError::Waits) => Code::NotFile,
+            Cause::NotText(_) => Code::BinaryNotSupported,
+            Cause::Read(_) | Cause::Bug => Code::Internal,
+        }
+    }
+
+    /// The path relative to the workspace, or as it was given if that was relative; of an absolute
+    /// path elsewhere no more than its last name, as `…/name`; empty if no string came.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl fmt::Display for ReadFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code().as_str(), self.cause)?;
+        if self.path.is_empty() {
+            return Ok(());
+        }
+        write!(f, ": {}", Printable(&self.path))
+    }
+}
+
+impl std::error::Error for ReadFileError {}
+
+/// A path as it may be shown: relative, or of an absolute one its last name alone.
+fn presentable(path: &str) -> String {
+    if is_absolute_anywhere(path) {
+        let last = path
+            .rsplit(['/', '\\'])
+            .find(|name| !name.is_empty())
+            .unwrap_or_default();
+        return format!("…/{last}");
+    }
+    WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
+}
+
+/// A path in a message: on one line, and not longer than a message may be.
+struct Printable<'path>(&'path str);
+
+impl Printable<'_> {
+    /// How many characters are kept at either end of a longer path.
+    const KEPT: usize = 512;
+}
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = |f: &mut fmt::Formatter<'_>, part: &str| {
+            part.chars().try_for_each(|character| match character {
+                // They would end the line, or turn it around.
+                '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    write!(f, "{}", character.escape_unicode())
+                }
+                control if control.is_control() => write!(f, "{}", control.escape_default()),
+                character => write!(f, "{character}"),
+            })
+        };
+        let head = self.0.char_indices().nth(Self::KEPT);
+        let tail = self.0.char_indices().nth_back(Self::KEPT);
+        match (head, tail) {
+            (Some((head, _)), Some((tail, _))) if head < tail => {
+                write(f, &self.0[..head])?;
+                f.write_str("…")?;
+                write(f, &self.0[tail..])
+            }
+            _ => write(f, self.0),
+        }
+    }
+}
+
+/// Reads one window of one file.
+///
+/// The path may be absolute if it lies inside the workspace, as secure-tool hosts pass it. The
+/// whole file is read, so the cost grows with its size, up to [`MAX_READ_FILE_SIZE_BYTES`], and
+/// not with the window.
+///
+/// # Errors
+///
+/// [`ReadFileError`], in the contract's order of precedence: argument, sandbox, not found,
+/// permission, not a file, size, binary.
+pub fn read_file(
+    sandbox: &Sandbox,
+    path: &str,
+    options: &ReadFileOptions,
+    invalid_utf8: InvalidUtf8,
+) -> Result<ReadFileOutput, ReadFileError> {
+    let located = sandbox
+        .locate(path)
+        .map_err(|refusal| ReadFileError::new(refusal, Some(path)))?;
+    read_located(sandbox, &located, options, invalid_utf8)
+        .map_err(|cause| ReadFileError::at(&located, cause))
+}
+
+fn read_located(
+    sandbox: &Sandbox,
+    path: &WorkspacePath,
+    options: &ReadFileOptions,
+    invalid_utf8: InvalidUtf8,
+) -> Result<ReadFileOutput, Cause> {
+    // stat → 種別検証
+    let file = sandbox.open_file(path)?;
+    let mtime_ms = file.modified_ms();
+    // サイズ検証
+    let bytes = file.read_to_end(MAX_READ_FILE_SIZE_BYTES)?;
+    // バイナリ判定 → text 読み取り
+    let decoded = text::decode(&bytes, invalid_utf8)?;
+    let window = options.window.cut(&decoded.text);
+    // メタ生成
+    Ok(ReadFileOutput {
+        path: path.to_string(),
+        truncated: window.next_start_line.is_some(),
+        next_start_line: window.next_start_line,
+        meta: ReadFileMeta {
+            byte_length: bytes.len() as u64,
+            line_count: window.line_count,
+            returned_line_count: window.returned_line_count,
+            mtime_ms,
+            replaced_count: decoded.replaced,
+            sha256: options.include_hash.then(|| sha256_hex(&bytes)),
+        },
+        content: window.content.into_owned(),
+    })
+}
+
+fn sha256_hex(bytes: &[u8]) -> String {
+    use fmt::Write;
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
+
+#[cfg(test)]
+mod tests;

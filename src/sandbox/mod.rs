@@ -1,0 +1,336 @@
+//! The only folder that touches a file system.
+//!
+//! A [`Sandbox`] holds the workspace root open as a handle, and everything is opened beneath that
+//! handle; no path is ever checked first and opened afterwards. Two ways lead in:
+//!
+//! - **kernel**: Linux' `openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)`, where the kernel
+//!   refuses, during the walk itself, to step outside;
+//! - **walk**: everywhere else, a hand-over-hand [`walk`] that opens one component at a time
+//!   beneath the handle of the one before, follows no link that it has not read itself, and
+//!   steps back only to handles that it came through.
+//!
+//! Both give the same answers. [`Sandbox::containment`] says which one is in force.
+//!
+//! Imports run one way: `mod` → one file per system → [`walk`] (and `unix`, which Linux and macOS
+//! share).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::path::{PathRefusal, WorkspacePath};
+
+mod walk;
+
+#[cfg(unix)]
+mod unix;
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(target_os = "macos", path = "macos.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+mod system;
+
+/// Who keeps a path inside the workspace while it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// The kernel, in one system call that cannot be raced.
+    Kernel,
+    /// The hand-over-hand walk. It cannot be led out either, except that a directory which
+    /// another process moves out of the workspace while the walk stands in it stays open.
+    Walk,
+}
+
+/// A workspace root, held open.
+///
+/// A rename or removal of the root's path does not turn the handle elsewhere. Opening costs one
+/// system call; everything else that is known about the root is found out when first needed.
+#[derive(Debug)]
+pub struct Sandbox {
+    root: Root,
+    containment: Containment,
+}
+
+/// The root handle and the names it goes by.
+#[derive(Debug)]
+struct Root {
+    directory: system::Directory,
+    /// As the host spelled it: absolute, possibly through symbolic links.
+    spelled: PathBuf,
+    /// The same without `.` and `..`, as hosts make it that resolve paths by their spelling.
+    plain: PathBuf,
+    /// As the system calls it, without links; `None` where the system does not say.
+    canonical: OnceLock<Option<PathBuf>>,
+}
+
+/// Why a root cannot be opened. All but [`RootError::System`] are the host's mistake.
+#[derive(Debug, thiserror::Error)]
+pub enum RootError {
+    /// Relative roots would depend on the process's working directory.
+    #[error("must be an absolute path")]
+    Relative,
+    /// Nothing stands there.
+    #[error("does not exist")]
+    Gone,
+    /// A file stands there.
+    #[error("is not a directory")]
+    NotDirectory,
+    /// The process may not open it.
+    #[error("cannot be opened: permission denied")]
+    PermissionDenied,
+    /// The system failed.
+    #[error("cannot be opened: {}", describe(.0))]
+    System(io::Error),
+}
+
+/// Why a path that parses cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A link on the way, or at the end, leads out of the workspace.
+    #[error("a symbolic link leads out of the workspace")]
+    Escapes,
+    /// More than [`MAX_LINKS`] links, or a `/proc` magic link.
+    #[error("symbolic links form a loop, or one is a /proc magic link")]
+    Loops,
+    /// Nothing stands there.
+    #[error("no such file")]
+    NotFound,
+    /// A file stands where the path needs a folder.
+    #[error("no such file: a component before the end, or before a final slash, is not a folder")]
+    NotFolder,
+    /// The system takes no name, or no path, of that length.
+    #[error("no such file: the name is too long")]
+    NameTooLong,
+    /// The process may not open it.
+    #[error("permission denied")]
+    PermissionDenied,
+    /// A FIFO, socket or device, which are never waited on.
+    #[error("not a regular file but a FIFO, socket or device")]
+    SpecialFile,
+    /// A directory where a file is wanted.
+    #[error("a directory, not a file")]
+    IsDirectory,
+    /// The root that was opened has been removed since.
+    #[error("workspaceRoot does not exist any more")]
+    RootGone,
+    /// The system failed.
+    #[error("the system failed: {}", describe(.0))]
+    System(io::Error),
+}
+
+/// A system failure in words that name no path.
+fn describe(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        // The standard library's text for a raw code is the system's own and holds no path.
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => error.kind().to_string(),
+    }
+}
+
+/// How many links are followed in one path before it counts as a loop; what Linux allows.
+pub const MAX_LINKS: u32 = 40;
+
+impl Sandbox {
+    /// Opens a workspace root by its absolute path, which may lead through symbolic links: the
+    /// host chose it.
+    ///
+    /// # Errors
+    ///
+    /// [`RootError`]: relative, gone, not a directory, not permitted.
+    pub fn open(root: &Path) -> Result<Self, RootError> {
+        let directory = Self::open_root(root)?;
+        let containment = system::containment(&directory);
+        Ok(Self::new(root, directory, containment))
+    }
+
+    /// [`Sandbox::open`] on the walking tier, whatever the system offers: what a system without
+    /// `openat2` does can be had, and tested, anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::open`].
+    pub fn open_walking(root: &Path) -> Result<Self, RootError> {
+        let directory = Self::open_root(root)?;
+        Ok(Self::new(root, directory, Containment::Walk))
+    }
+
+    fn open_root(root: &Path) -> Result<system::Directory, RootError> {
+        if !root.is_absolute() {
+            return Err(RootError::Relative);
+        }
+        system::Directory::open_root(root).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => RootError::Gone,
+            io::ErrorKind::NotADirectory => RootError::NotDirectory,
+            io::ErrorKind::PermissionDenied => RootError::PermissionDenied,
+            _ => RootError::System(error),
+        })
+    }
+
+    fn new(spelled: &Path, directory: system::Directory, containment: Containment) -> Self {
+        let root = Root {
+            directory,
+            spelled: spelled.to_owned(),
+            plain: without_dots(spelled),
+            canonical: OnceLock::new(),
+        };
+        Self { root, containment }
+    }
+
+    /// Who keeps paths inside: the kernel, or the walk.
+    #[must_use]
+    pub fn containment(&self) -> Containment {
+        self.containment
+    }
+
+    /// The root as the host spelled it.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root.spelled
+    }
+
+    /// Parses a path that may be absolute if it lies inside the root, by either spelling of it.
+    ///
+    /// # Errors
+    ///
+    /// [`PathRefusal`] where the spelling alone refuses it.
+    pub fn locate(&self, path: &str) -> Result<WorkspacePath, PathRefusal> {
+        WorkspacePath::parse_allowing_absolute(path, |absolute| self.root.part_inside(absolute))
+    }
+
+    /// Opens a regular file for reading, without ever waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what stands in the way; a directory or special file is an error too.
+    pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, OpenError> {
+        let opened = system::open_for_reading(&self.root, self.containment, path);
+        opened
+            .and_then(OpenFile::examine)
+            .map_err(|error| match error {
+                OpenError::NotFound if self.root.directory.is_removed() => OpenError::RootGone,
+                error => error,
+            })
+    }
+}
+
+impl Root {
+    fn canonical(&self) -> Option<&Path> {
+        self.canonical
+            .get_or_init(|| self.directory.canonical_path(&self.spelled))
+            .as_deref()
+    }
+
+    /// What of an absolute path lies beneath the root, by either of the root's spellings.
+    fn part_inside(&self, absolute: &str) -> Option<String> {
+        // The spelled root answers nearly always, and asking for the other costs a system call.
+        system::part_beneath(&self.directory, &self.plain, absolute)
+            .or_else(|| system::part_beneath(&self.directory, self.canonical()?, absolute))
+    }
+}
+
+/// A path without its `.` and `..` components, by spelling alone.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            component => plain.push(component),
+        }
+    }
+    plain
+}
+
+/// A regular file, open for reading: what it says of itself and its bytes come from one handle.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Why an open file's bytes were not had.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It holds more bytes than the caller's limit; `size` is what is known of it.
+    #[error("{size} bytes")]
+    TooLarge {
+        /// The size the system reports, or, of a file that grew meanwhile, more than the limit.
+        size: u64,
+    },
+    /// It is one of those system files that look regular and make their reader wait.
+    #[error("not a regular file but one that waits for data")]
+    Waits,
+    /// The system failed.
+    #[error("the system failed: {}", describe(.0))]
+    System(io::Error),
+}
+
+impl OpenFile {
+    fn examine(file: File) -> Result<Self, OpenError> {
+        let metadata = file.metadata().map_err(OpenError::System)?;
+        if metadata.is_dir() {
+            return Err(OpenError::IsDirectory);
+        }
+        if !metadata.is_file() {
+            return Err(OpenError::SpecialFile);
+        }
+        Ok(Self {
+            file,
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
+    }
+
+    /// When the content last changed: milliseconds since 1970, rounded down. Taken before the
+    /// bytes are read, so that a change while reading shows as a change afterwards.
+    #[must_use]
+    pub fn modified_ms(&self) -> i64 {
+        self.modified.map_or(0, floor_ms)
+    }
+
+    /// Reads the whole file, to its real end, whatever size the system reported: files in `/proc`
+    /// report 0. Never holds more than `limit` + 1 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::TooLarge`] for more than `limit` bytes.
+    pub fn read_to_end(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        if self.size > limit {
+            return Err(ReadError::TooLarge { size: self.size });
+        }
+        // One byte more than expected lets the read that finds the end fit without growing.
+        let expected = usize::try_from(self.size + 1).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(expected);
+        (&mut self.file)
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock => ReadError::Waits,
+                _ => ReadError::System(error),
+            })?;
+        match bytes.len() as u64 {
+            size if size > limit => Err(ReadError::TooLarge { size }),
+            _ => Ok(bytes),
+        }
+    }
+}
+
+fn floor_ms(time: SystemTime) -> i64 {
+    let milliseconds = |duration: std::time::Duration| i64::try_from(duration.as_millis());
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => milliseconds(after).unwrap_or(i64::MAX),
+        Err(before) => {
+            let before = before.duration();
+            let whole = milliseconds(before).unwrap_or(i64::MAX);
+            let part = before.subsec_nanos() % 1_000_000 != 0;
+            -whole - i64::from(part)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! What Linux and macOS share: handles, the openings that follow no link, and reading links.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
+
+use super::walk::{Entry, LinkTarget, Step};
+use super::{MAX_LINKS, OpenError, Root, system, without_dots};
+
+/// An open directory, to open beneath.
+#[derive(Debug)]
+pub(super) struct Directory(OwnedFd);
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// How a file is opened for reading.
+///
+/// `NONBLOCK`: a FIFO without a writer, or a device, answers at once. `NOCTTY`: opening a terminal
+/// must not make it the process's own. Both mean nothing to a regular file.
+pub(super) const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+impl Directory {
+    pub(super) fn open_root(path: &Path) -> io::Result<Self> {
+        let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(retry_interrupted(|| {
+            openat(CWD, path, flags, Mode::empty())
+        })?))
+    }
+
+    /// Whether the directory has been removed since it was opened: it has no name left.
+    pub(super) fn is_removed(&self) -> bool {
+        rustix::fs::fstat(self).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+}
+
+/// Opens a directory by one name, following nothing.
+pub(super) fn open_directory(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entry = open_nofollow(root, parent, name, flags)?;
+    Ok(match entry {
+        Entry::Opened(fd) => Entry::Opened(Directory(fd)),
+        Entry::Link(target) => Entry::Link(target),
+    })
+}
+
+/// Opens the last component for reading, following nothing.
+pub(super) fn open_last_for_reading(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+    must_be_directory: bool,
+) -> Result<Entry<File>, OpenError> {
+    let entry = open_nofollow(root, parent, name, read_flags(must_be_directory))?;
+    Ok(match entry {
+        Entry::Opened(fd) => Entry::Opened(File::from(fd)),
+        Entry::Link(target) => Entry::Link(target),
+    })
+}
+
+pub(super) fn read_flags(must_be_directory: bool) -> OFlags {
+    if must_be_directory {
+        READ | OFlags::DIRECTORY
+    } else {
+        READ
+    }
+}
+
+/// Opens one name, or reads it if it is a link.
+///
+/// A link shows as ELOOP, or as ENOTDIR where a directory is asked for, or, with `O_PATH`, by
+/// being opened itself, which no caller here asks for. Between that answer and the reading of the
+/// link the name may have become something else; then it is opened again.
+pub(super) fn open_nofollow(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+    flags: OFlags,
+) -> Result<Entry<OwnedFd>, OpenError> {
+    for _ in 0..MAX_LINKS {
+        let opened =
+            retry_interrupted(|| openat(parent, name, flags | OFlags::NOFOLLOW, Mode::empty()));
+        let error = match opened {
+            Ok(fd) => return Ok(Entry::Opened(fd)),
+            Err(error @ (Errno::LOOP | Errno::NOTDIR)) => error,
+            Err(error) => return Err(open_error(error)),
+        };
+        match read_link(root, parent, name)? {
+            Some(target) => return Ok(Entry::Link(target)),
+            // No link, so it is a file where a directory is wanted,
+            None if error == Errno::NOTDIR => return Err(OpenError::NotFolder),
+            // or it was a link a moment ago.
+            None => {}
+        }
+    }
+    Err(OpenError::Loops)
+}
+
+/// What a link points to; `None` if the name is no link.
+pub(super) fn read_link(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Option<LinkTarget>, OpenError> {
+    let target = match retry_interrupted(|| readlinkat(parent, name, Vec::new())) {
+        Ok(target) => OsString::from_vec(target.into_bytes()),
+        Err(Errno::INVAL) => return Ok(None),
+        Err(error) => return Err(open_error(error)),
+    };
+    if system::holds_magic_links(parent) {
+        return Err(OpenError::Loops);
+    }
+    if !target.as_bytes().starts_with(b"/") {
+        return Ok(Some(LinkTarget::Relative(steps(&target))));
+    }
+    let spellings = std::iter::once(root.plain.as_path()).chain(root.canonical());
+    let mut inside = spellings.filter_map(|spelling| strip_root(spelling, target.as_bytes()));
+    Ok(Some(inside.next().map_or(LinkTarget::Outside, |rest| {
+        LinkTarget::FromRoot(steps(rest))
+    })))
+}
+
+/// The steps of a link's target. Unlike [`Path::components`] this keeps a trailing `/` or `.`,
+/// which make the system refuse a file.
+fn steps(target: &OsStr) -> Vec<Step> {
+    let bytes = target.as_bytes();
+    let mut steps: Vec<Step> = bytes
+        .split(|&byte| byte == b'/')
+        .filter(|component| !component.is_empty())
+        .map(|component| match component {
+            b"." => Step::Stay,
+            b".." => Step::Up,
+            name => Step::Into(OsStr::from_bytes(name).to_owned()),
+        })
+        .collect();
+    if bytes.ends_with(b"/") || steps.is_empty() {
+        steps.push(Step::Stay);
+    }
+    steps
+}
+
+/// The part of an absolute path beneath a root that is spelled without `..`. Component by
+/// component, so that `/ws` is no prefix of `/ws-evil`; empty and `.` components vanish, and `..`
+/// matches nothing before the root ends.
+pub(super) fn strip_root<'path>(root: &Path, absolute: &'path [u8]) -> Option<&'path OsStr> {
+    let mut rest = absolute.strip_prefix(b"/")?;
+    for component in root.components() {
+        let Component::Normal(expected) = component else {
+            continue;
+        };
+        loop {
+            let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
+            let (name, after) = rest.split_at(end);
+            rest = after.strip_prefix(b"/").unwrap_or(after);
+            match name {
+                b"" | b"." if !after.is_empty() => {}
+                name if name == expected.as_bytes() => break,
+                _ => return None,
+            }
+        }
+    }
+    Some(OsStr::from_bytes(rest))
+}
+
+/// The part of a host's absolute path that lies beneath a root, if it does.
+pub(super) fn part_beneath(root: &Directory, spelling: &Path, absolute: &str) -> Option<String> {
+    let absolute = absolute.replace('\\', "/");
+    let beneath = |absolute: &str| {
+        let part = system::strip_root_as_named(root, spelling, absolute)?;
+        part.to_str().map(str::to_owned)
+    };
+    // `..` counts by its spelling, as everywhere in a path, but not once the root was entered:
+    // what leaves it and comes back is for the caller to refuse.
+    beneath(&absolute).or_else(|| beneath(without_dots(Path::new(&absolute)).to_str()?))
+}
+
+/// The contract's reading of what the system says.
+pub(super) fn open_error(error: Errno) -> OpenError {
+    match error {
+        Errno::NOENT => OpenError::NotFound,
+        Errno::NOTDIR => OpenError::NotFolder,
+        Errno::NAMETOOLONG => OpenError::NameTooLong,
+        Errno::ACCESS | Errno::PERM => OpenError::PermissionDenied,
+        Errno::LOOP => OpenError::Loops,
+        Errno::XDEV => OpenError::Escapes,
+        // A socket, a device without a driver, or (macOS) any of the two.
+        Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => OpenError::SpecialFile,
+        error => OpenError::System(error.into()),
+    }
+}
+
+pub(super) fn retry_interrupted<T>(
+    mut call: impl FnMut() -> rustix::io::Result<T>,
+) -> rustix::io::Result<T> {
+    rustix::io::retry_on_intr(&mut call)
+}

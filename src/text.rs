@@ -1,0 +1,274 @@
+//! Decoding, newlines and line windows: pure functions over bytes.
+//!
+//! A line ends at LF; CRLF counts as LF; a lone CR, FF, VT, NEL, U+2028 and U+2029 are ordinary
+//! characters. The windows of a text, joined by LF, are the whole text with its line ends
+//! normalised, to the byte.
+//!
+//! ```
+//! use ringfence::text::{LineWindow, decode, InvalidUtf8};
+//!
+//! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree", InvalidUtf8::Reject)?;
+//! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(&decoded.text);
+//! assert_eq!((window.content.as_ref(), window.next_start_line), ("one\ntwo", Some(3)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::NonZeroU64;
+
+use memchr::{memchr, memchr_iter, memmem};
+
+/// How many leading bytes are searched for the NUL that marks a binary file.
+pub const BINARY_CHECK_BYTES: usize = 8192;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// What becomes of bytes that are not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InvalidUtf8 {
+    /// The file is refused: a silent U+FFFD, written back, destroys it.
+    #[default]
+    Reject,
+    /// Each maximal ill-formed sequence reads as one U+FFFD, as `TextDecoder` does it, and they
+    /// are counted.
+    Replace,
+}
+
+/// A file's text, and how many replacement characters decoding put into it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Decoded<'bytes> {
+    /// The text without a leading byte order mark, line ends as they stand in the file.
+    pub text: Cow<'bytes, str>,
+    /// `Some` under [`InvalidUtf8::Replace`] alone, where 0 means that the file is clean.
+    pub replaced: Option<u64>,
+}
+
+/// Why bytes are not text. Offsets count bytes from 0, lines from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotText {
+    /// NUL among the first [`BINARY_CHECK_BYTES`] bytes.
+    #[error("binary file: NUL at byte {offset}")]
+    Nul {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// A byte order mark announces another encoding.
+    #[error("not UTF-8: a byte order mark says {0}; convert the file to UTF-8 to read it")]
+    ByteOrderMark(WideEncoding),
+    /// The first bytes that are not UTF-8.
+    #[error("not UTF-8: invalid byte 0x{value:02X} at byte {offset}, line {line}")]
+    Invalid {
+        /// Where the ill-formed sequence starts.
+        offset: usize,
+        /// The line it stands in.
+        line: u64,
+        /// Its first byte.
+        value: u8,
+    },
+}
+
+/// An encoding that is recognised by its byte order mark, to be named in a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WideEncoding {
+    /// `FF FE`
+    Utf16LittleEndian,
+    /// `FE FF`
+    Utf16BigEndian,
+    /// `FF FE 00 00`
+    Utf32LittleEndian,
+    /// `00 00 FE FF`
+    Utf32BigEndian,
+}
+
+impl WideEncoding {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0xFF, 0xFE, 0, 0, ..] => Some(Self::Utf32LittleEndian),
+            [0, 0, 0xFE, 0xFF, ..] => Some(Self::Utf32BigEndian),
+            [0xFF, 0xFE, ..] => Some(Self::Utf16LittleEndian),
+            [0xFE, 0xFF, ..] => Some(Self::Utf16BigEndian),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for WideEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Utf16LittleEndian => "UTF-16 (little-endian)",
+            Self::Utf16BigEndian => "UTF-16 (big-endian)",
+            Self::Utf32LittleEndian => "UTF-32 (little-endian)",
+            Self::Utf32BigEndian => "UTF-32 (big-endian)",
+        })
+    }
+}
+
+/// Decodes a whole file as UTF-8 text, without one leading byte order mark.
+///
+/// # Errors
+///
+/// [`NotText`] for a NUL near the start and, under [`InvalidUtf8::Reject`], for the first bytes
+/// that are not UTF-8.
+pub fn decode(bytes: &[u8], invalid: InvalidUtf8) -> Result<Decoded<'_>, NotText> {
+    let start = &bytes[..bytes.len().min(BINARY_CHECK_BYTES)];
+    if let Some(offset) = memchr(0, start) {
+        return Err(match WideEncoding::of(bytes) {
+            Some(encoding) => NotText::ByteOrderMark(encoding),
+            None => NotText::Nul { offset },
+        });
+    }
+    let marked = bytes.strip_prefix(BYTE_ORDER_MARK);
+    let body = marked.unwrap_or(bytes);
+    match (std::str::from_utf8(body), invalid) {
+        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded {
+            text: text.into(),
+            replaced: None,
+        }),
+        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded {
+            text: text.into(),
+            replaced: Some(0),
+        }),
+        (Err(_), InvalidUtf8::Replace) => Ok(replace_invalid(body)),
+        (Err(error), InvalidUtf8::Reject) => Err(invalid_at(
+            bytes,
+            bytes.len() - body.len() + error.valid_up_to(),
+        )),
+    }
+}
+
+fn invalid_at(bytes: &[u8], offset: usize) -> NotText {
+    match WideEncoding::of(bytes) {
+        Some(encoding) => NotText::ByteOrderMark(encoding),
+        None => NotText::Invalid {
+            offset,
+            line: count(&bytes[..offset], b'\n') + 1,
+            value: bytes[offset],
+        },
+    }
+}
+
+fn replace_invalid(body: &[u8]) -> Decoded<'_> {
+    let mut text = String::with_capacity(body.len());
+    let mut replaced = 0;
+    for chunk in body.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+            replaced += 1;
+        }
+    }
+    Decoded {
+        text: text.into(),
+        replaced: Some(replaced),
+    }
+}
+
+fn count(bytes: &[u8], byte: u8) -> u64 {
+    memchr_iter(byte, bytes).count() as u64
+}
+
+/// How many lines a text has: its LFs, and one more if it is not empty and does not end in LF.
+#[must_use]
+pub fn line_count(text: &str) -> u64 {
+    let unfinished = !text.is_empty() && !text.ends_with('\n');
+    count(text.as_bytes(), b'\n') + u64::from(unfinished)
+}
+
+/// A run of whole lines: where it starts, from 1, and how many lines it holds at the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineWindow {
+    start: NonZeroU64,
+    max_lines: NonZeroU64,
+}
+
+/// What a [`LineWindow`] shows of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct WindowText<'text> {
+    /// The window's lines joined by LF; a final LF of the text is kept by the window that reaches
+    /// the text's end.
+    pub content: Cow<'text, str>,
+    /// How many lines the whole text has.
+    pub line_count: u64,
+    /// How many lines are in `content`.
+    pub returned_line_count: u64,
+    /// The line after this window, if the text has one.
+    pub next_start_line: Option<u64>,
+}
+
+impl LineWindow {
+    /// A window of at most `max_lines` lines from line `start` on.
+    #[must_use]
+    pub const fn new(start: NonZeroU64, max_lines: NonZeroU64) -> Self {
+        Self { start, max_lines }
+    }
+
+    /// Cuts the window out of a text. A window past the end is empty.
+    ///
+    /// Reads the whole text once, to count its lines, and copies the window only if it holds a
+    /// CRLF.
+    #[must_use]
+    pub fn cut<'text>(&self, text: &'text str) -> WindowText<'text> {
+        let line_count = line_count(text);
+        let skipped = self.start.get() - 1;
+        if skipped >= line_count {
+            return WindowText {
+                content: "".into(),
+                line_count,
+                returned_line_count: 0,
+                next_start_line: None,
+            };
+        }
+        let returned_line_count = self.max_lines.get().min(line_count - skipped);
+        let reaches_end = skipped + returned_line_count == line_count;
+        let from = offset_after_lines(text, skipped);
+        let rest = &text[from..];
+        let raw = if reaches_end {
+            rest
+        } else {
+            let ended = &rest[..offset_after_lines(rest, returned_line_count)];
+            ended
+                .strip_suffix('\n')
+                .map_or(ended, |line| line.strip_suffix('\r').unwrap_or(line))
+        };
+        WindowText {
+            content: normalise_line_ends(raw),
+            line_count,
+            returned_line_count,
+            next_start_line: (!reaches_end).then_some(self.start.get() + returned_line_count),
+        }
+    }
+}
+
+/// Where the line after the first `lines` lines starts; the text's length if there is none.
+fn offset_after_lines(text: &str, lines: u64) -> usize {
+    let Some(last) = lines
+        .checked_sub(1)
+        .and_then(|last| usize::try_from(last).ok())
+    else {
+        return 0;
+    };
+    memchr_iter(b'\n', text.as_bytes())
+        .nth(last)
+        .map_or(text.len(), |line_feed| line_feed + 1)
+}
+
+/// Turns every CRLF into LF; a CR that no LF follows stays.
+#[must_use]
+pub fn normalise_line_ends(text: &str) -> Cow<'_, str> {
+    let mut pairs = memmem::find_iter(text.as_bytes(), b"\r\n").peekable();
+    if pairs.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut normalised = String::with_capacity(text.len());
+    let mut copied = 0;
+    for carriage_return in pairs {
+        normalised.push_str(&text[copied..carriage_return]);
+        copied = carriage_return + 1;
+    }
+    normalised.push_str(&text[copied..]);
+    Cow::Owned(normalised)
+}
+
+#[cfg(test)]
+mod tests;
