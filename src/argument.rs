@@ -50,11 +50,7 @@ impl ArgumentError {
     /// An argument whose kind or value is wrong.
     #[must_use]
     pub fn new(name: &'static str, rule: impl Into<String>, got: Got) -> Self {
-        Self {
-            name,
-            rule: rule.into(),
-            got,
-        }
+        Self { name, rule: rule.into(), got }
     }
 }
 
@@ -82,6 +78,7 @@ pub fn positive_integer(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
+        clippy::float_cmp,
         reason = "2^53 - 1 at most on either side: exact, or out of range and refused"
     )]
     let integer = Some(number as u64).filter(|&integer| integer as f64 == number);
@@ -105,18 +102,9 @@ pub fn integer_rule(range: &RangeInclusive<NonZeroU64>) -> String {
 /// A number in JavaScript's words where they differ from Rust's.
 fn js_number(number: f64) -> String {
     if number.is_infinite() {
-        return if number > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        }
-        .to_owned();
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
-    if number.abs() >= 1e21 {
-        format!("{number:e}")
-    } else {
-        number.to_string()
-    }
+    if number.abs() >= 1e21 { format!("{number:e}") } else { number.to_string() }
 }
 
 #[cfg(test)]
@@ -130,16 +118,16 @@ mod tests {
     const LINES: RangeInclusive<NonZeroU64> = up_to(500);
     const ANY: RangeInclusive<NonZeroU64> = up_to(MAX_SAFE_INTEGER);
 
-    fn legal(number: u64) -> Result<NonZeroU64, ArgumentError> {
-        Ok(number.try_into().unwrap())
+    fn nonzero(number: u64) -> NonZeroU64 {
+        number.try_into().unwrap()
     }
 
     #[test]
     fn whole_floats_are_integers() {
-        assert_eq!(positive_integer("max_lines", 2.0, &LINES), legal(2));
+        assert_eq!(positive_integer("max_lines", 2.0, &LINES), Ok(nonzero(2)));
         assert_eq!(
             positive_integer("start_line", 9_007_199_254_740_991.0, &ANY),
-            legal(MAX_SAFE_INTEGER)
+            Ok(nonzero(MAX_SAFE_INTEGER))
         );
     }
 
@@ -157,41 +145,26 @@ mod tests {
             4_294_967_297.0,
             1e300,
         ] {
-            assert!(
-                positive_integer("max_lines", number, &LINES).is_err(),
-                "{number}"
-            );
+            assert!(positive_integer("max_lines", number, &LINES).is_err(), "{number}");
         }
         assert!(positive_integer("start_line", 9_007_199_254_740_992.0, &ANY).is_err());
     }
 
     #[test]
     fn the_message_names_the_argument_the_rule_and_what_came() {
-        let message = |number, range| {
-            positive_integer("start_line", number, range)
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(
-            message(-1.0, &ANY),
-            "start_line must be an integer >= 1, got -1"
-        );
+        let message =
+            |number, range| positive_integer("start_line", number, range).unwrap_err().to_string();
+        assert_eq!(message(-1.0, &ANY), "start_line must be an integer >= 1, got -1");
         assert_eq!(
             message(501.0, &LINES),
             "start_line must be an integer >= 1 and <= 500, got 501"
         );
-        assert_eq!(
-            message(f64::NAN, &ANY),
-            "start_line must be an integer >= 1, got NaN"
-        );
+        assert_eq!(message(f64::NAN, &ANY), "start_line must be an integer >= 1, got NaN");
         assert_eq!(
             message(f64::NEG_INFINITY, &ANY),
             "start_line must be an integer >= 1, got -Infinity"
         );
-        assert_eq!(
-            message(1e300, &ANY),
-            "start_line must be an integer >= 1, got 1e300"
-        );
+        assert_eq!(message(1e300, &ANY), "start_line must be an integer >= 1, got 1e300");
     }
 
     proptest! {
@@ -199,7 +172,7 @@ mod tests {
         fn integers_come_through_and_nothing_else_does(number in any::<f64>(), whole in 1u64..=500) {
             #[allow(clippy::cast_precision_loss, reason = "small")]
             let exact = whole as f64;
-            prop_assert_eq!(positive_integer("max_lines", exact, &LINES), legal(whole));
+            prop_assert_eq!(positive_integer("max_lines", exact, &LINES), Ok(nonzero(whole)));
             let is_legal = number.fract() == 0.0 && (1.0..=500.0).contains(&number);
             prop_assert_eq!(positive_integer("max_lines", number, &LINES).is_ok(), is_legal);
         }

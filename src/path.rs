@@ -81,11 +81,7 @@ pub enum NameRules {
 
 impl NameRules {
     /// The rules of the running system.
-    pub const NATIVE: Self = if cfg!(windows) {
-        Self::Windows
-    } else {
-        Self::Posix
-    };
+    pub const NATIVE: Self = if cfg!(windows) { Self::Windows } else { Self::Posix };
 }
 
 impl WorkspacePath {
@@ -165,10 +161,7 @@ impl WorkspacePath {
                 }
             }
         }
-        Ok(Self {
-            relative: names.join("/"),
-            must_be_directory,
-        })
+        Ok(Self { relative: names.join("/"), must_be_directory })
     }
 
     /// The path, components separated by `/`; empty for the root itself.
@@ -250,11 +243,7 @@ fn check_windows_name(name: &str) -> Result<(), WindowsNameRule> {
     // The system looks at what stands before the first dot, less trailing spaces: `nul .txt` is
     // the null device too.
     let stem = name.split('.').next().unwrap_or(name).trim_end_matches(' ');
-    if is_device(stem) {
-        Err(WindowsNameRule::Device)
-    } else {
-        Ok(())
-    }
+    if is_device(stem) { Err(WindowsNameRule::Device) } else { Ok(()) }
 }
 
 fn is_device(stem: &str) -> bool {
@@ -264,9 +253,7 @@ fn is_device(stem: &str) -> bool {
             // The superscript digits count as digits here.
             && matches!(stem.get(3..), Some("0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"))
     };
-    DEVICES
-        .iter()
-        .any(|device| stem.eq_ignore_ascii_case(device))
+    DEVICES.iter().any(|device| stem.eq_ignore_ascii_case(device))
         || numbered("COM")
         || numbered("LPT")
 }
@@ -291,9 +278,7 @@ mod tests {
 
     #[test]
     fn dots_that_are_names_stay_names() {
-        for name in [
-            "..foo", "a..b", "...", "[id]", "aux.c", "~", "a%2Fb", " a ", "C:", "C:foo",
-        ] {
+        for name in ["..foo", "a..b", "...", "[id]", "aux.c", "~", "a%2Fb", " a ", "C:", "C:foo"] {
             assert_eq!(posix(name).unwrap(), name);
         }
     }
@@ -312,14 +297,7 @@ mod tests {
 
     #[test]
     fn windows_drives_and_shares_are_refused_on_every_system() {
-        for path in [
-            r"C:\a",
-            "c:/a",
-            r"\\server\share\a",
-            r"\\?\C:\a",
-            r"\\.\nul",
-            r"/\server\a",
-        ] {
+        for path in [r"C:\a", "c:/a", r"\\server\share\a", r"\\?\C:\a", r"\\.\nul", r"/\server\a"] {
             assert_eq!(posix(path), Err(PathRefusal::DriveOrShare), "{path}");
             assert_eq!(windows(path), Err(PathRefusal::DriveOrShare), "{path}");
         }

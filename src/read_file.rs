@@ -67,10 +67,7 @@ pub struct ReadFileOptions {
 
 impl Default for ReadFileOptions {
     fn default() -> Self {
-        Self {
-            window: LineWindow::new(NonZeroU64::MIN, DEFAULT_MAX_LINES),
-            include_hash: false,
-        }
+        Self { window: LineWindow::new(NonZeroU64::MIN, DEFAULT_MAX_LINES), include_hash: false }
     }
 }
 
@@ -197,17 +194,11 @@ impl ReadFileError {
     /// An error about a path as the caller gave it; `None` where no path came.
     #[must_use]
     pub fn new(cause: impl Into<Cause>, given_path: Option<&str>) -> Self {
-        Self {
-            cause: cause.into(),
-            path: given_path.map(presentable).unwrap_or_default(),
-        }
+        Self { cause: cause.into(), path: given_path.map(presentable).unwrap_or_default() }
     }
 
     fn at(path: &WorkspacePath, cause: impl Into<Cause>) -> Self {
-        Self {
-            cause: cause.into(),
-            path: path.to_string(),
-        }
+        Self { cause: cause.into(), path: path.to_string() }
     }
 
     /// The code, which is all that a program should branch on.
@@ -260,10 +251,7 @@ impl std::error::Error for ReadFileError {}
 /// A path as it may be shown: relative, or of an absolute one its last name alone.
 fn presentable(path: &str) -> String {
     if is_absolute_anywhere(path) {
-        let last = path
-            .rsplit(['/', '\\'])
-            .find(|name| !name.is_empty())
-            .unwrap_or_default();
+        let last = path.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
         return format!("…/{last}");
     }
     WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
@@ -318,9 +306,8 @@ pub fn read_file(
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
 ) -> Result<ReadFileOutput, ReadFileError> {
-    let located = sandbox
-        .locate(path)
-        .map_err(|refusal| ReadFileError::new(refusal, Some(path)))?;
+    let located =
+        sandbox.locate(path).map_err(|refusal| ReadFileError::new(refusal, Some(path)))?;
     read_located(sandbox, &located, options, invalid_utf8)
         .map_err(|cause| ReadFileError::at(&located, cause))
 }
@@ -358,13 +345,11 @@ fn read_located(
 
 fn sha256_hex(bytes: &[u8]) -> String {
     use fmt::Write;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]

@@ -121,19 +121,12 @@ pub fn decode(bytes: &[u8], invalid: InvalidUtf8) -> Result<Decoded<'_>, NotText
     let marked = bytes.strip_prefix(BYTE_ORDER_MARK);
     let body = marked.unwrap_or(bytes);
     match (std::str::from_utf8(body), invalid) {
-        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded {
-            text: text.into(),
-            replaced: None,
-        }),
-        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded {
-            text: text.into(),
-            replaced: Some(0),
-        }),
+        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text: text.into(), replaced: None }),
+        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text: text.into(), replaced: Some(0) }),
         (Err(_), InvalidUtf8::Replace) => Ok(replace_invalid(body)),
-        (Err(error), InvalidUtf8::Reject) => Err(invalid_at(
-            bytes,
-            bytes.len() - body.len() + error.valid_up_to(),
-        )),
+        (Err(error), InvalidUtf8::Reject) => {
+            Err(invalid_at(bytes, bytes.len() - body.len() + error.valid_up_to()))
+        }
     }
 }
 
@@ -158,10 +151,7 @@ fn replace_invalid(body: &[u8]) -> Decoded<'_> {
             replaced += 1;
         }
     }
-    Decoded {
-        text: text.into(),
-        replaced: Some(replaced),
-    }
+    Decoded { text: text.into(), replaced: Some(replaced) }
 }
 
 fn count(bytes: &[u8], byte: u8) -> u64 {
@@ -227,9 +217,7 @@ impl LineWindow {
             rest
         } else {
             let ended = &rest[..offset_after_lines(rest, returned_line_count)];
-            ended
-                .strip_suffix('\n')
-                .map_or(ended, |line| line.strip_suffix('\r').unwrap_or(line))
+            ended.strip_suffix('\n').map_or(ended, |line| line.strip_suffix('\r').unwrap_or(line))
         };
         WindowText {
             content: normalise_line_ends(raw),
@@ -242,15 +230,10 @@ impl LineWindow {
 
 /// Where the line after the first `lines` lines starts; the text's length if there is none.
 fn offset_after_lines(text: &str, lines: u64) -> usize {
-    let Some(last) = lines
-        .checked_sub(1)
-        .and_then(|last| usize::try_from(last).ok())
-    else {
+    let Some(last) = lines.checked_sub(1).and_then(|last| usize::try_from(last).ok()) else {
         return 0;
     };
-    memchr_iter(b'\n', text.as_bytes())
-        .nth(last)
-        .map_or(text.len(), |line_feed| line_feed + 1)
+    memchr_iter(b'\n', text.as_bytes()).nth(last).map_or(text.len(), |line_feed| line_feed + 1)
 }
 
 /// Turns every CRLF into LF; a CR that no LF follows stays.

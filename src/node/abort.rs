@@ -16,6 +16,10 @@ use super::raw::{self, Deferred};
 use super::value::Argument;
 use crate::argument::ArgumentError;
 
+/// `addEventListener` and `removeEventListener`.
+type ListenerMethod<'env> =
+    Function<'env, FnArgs<(&'static str, Function<'env, (), ()>)>, Unknown<'env>>;
+
 /// A signal, or a polyfill that looks like one.
 pub(super) struct AbortSignal<'env> {
     object: Unknown<'env>,
@@ -54,8 +58,7 @@ impl<'env> AbortSignal<'env> {
 
     /// Stops a call whose signal is aborted already.
     pub(super) fn check<T>(&self) -> Result<(), NotStarted<'env, T>> {
-        self.reason
-            .map_or(Ok(()), |reason| Err(NotStarted::Aborted(reason)))
+        self.reason.map_or(Ok(()), |reason| Err(NotStarted::Aborted(reason)))
     }
 
     /// Rejects the pending promise when the signal fires.
@@ -79,21 +82,11 @@ impl<'env> AbortSignal<'env> {
                 let signal = raw::to_js(call.env, held.get_value(call.env)?)?;
                 deferred.reject(call.env, reason(call.env, signal))
             })?;
-        let add: Function<'_, FnArgs<(&str, Function<'_, (), ()>)>, Unknown<'_>> =
-            signal.get_named_property("addEventListener")?;
+        let add: ListenerMethod<'_> = signal.get_named_property("addEventListener")?;
         // A polyfill whose `addEventListener` throws is one that never fires.
-        let _ = add.apply(
-            signal,
-            FnArgs {
-                data: ("abort", on_abort),
-            },
-        );
+        let _ = add.apply(signal, FnArgs { data: ("abort", on_abort) });
         raw::clear_exception(env);
-        Ok(Listener {
-            signal: signal_ref,
-            on_abort: on_abort.create_ref()?,
-            aborted,
-        })
+        Ok(Listener { signal: signal_ref, on_abort: on_abort.create_ref()?, aborted })
     }
 }
 
@@ -125,15 +118,7 @@ impl Listener {
     fn try_remove(&self, env: &Env) -> napi::Result<()> {
         let signal = self.signal.get_value(env)?;
         let on_abort = self.on_abort.borrow_back(env)?;
-        let remove: Function<'_, FnArgs<(&str, Function<'_, (), ()>)>, Unknown<'_>> =
-            signal.get_named_property("removeEventListener")?;
-        remove
-            .apply(
-                signal,
-                FnArgs {
-                    data: ("abort", on_abort),
-                },
-            )
-            .map(drop)
+        let remove: ListenerMethod<'_> = signal.get_named_property("removeEventListener")?;
+        remove.apply(signal, FnArgs { data: ("abort", on_abort) }).map(drop)
     }
 }

@@ -88,21 +88,10 @@ where
     T: Outcome,
 {
     let deferred = Rc::new(RefCell::new(Some(deferred)));
-    let listener = call
-        .signal
-        .map(|signal| signal.listen(env, &deferred))
-        .transpose()?;
-    let aborted = listener
-        .as_ref()
-        .map(Listener::aborted_flag)
-        .unwrap_or_default();
+    let listener = call.signal.map(|signal| signal.listen(env, &deferred)).transpose()?;
+    let aborted = listener.as_ref().map(Listener::aborted_flag).unwrap_or_default();
     let pending = OnJsThread::new(Pending { deferred, listener }, env);
-    env.spawn(Job {
-        work: Some(call.work),
-        aborted,
-        pending,
-    })
-    .map(drop)
+    env.spawn(Job { work: Some(call.work), aborted, pending }).map(drop)
 }
 
 /// A promise in flight. The abort listener shares it: whoever comes first settles it.
@@ -146,12 +135,22 @@ where
             None => Ok(()),
         }
     }
+
+    /// `compute` does not fail, so this is a task that was cancelled before it ran.
+    fn reject(&mut self, env: Env, _cancelled: napi::Error) -> napi::Result<()> {
+        self.resolve(env, None)
+    }
 }
 
 fn settle<T: Outcome>(env: &Env, deferred: Deferred, outcome: T) -> napi::Result<()> {
-    match outcome.into_js(env)? {
-        Ok(value) => deferred.resolve(env, value),
-        Err(reason) => deferred.reject(env, reason),
+    match outcome.into_js(env) {
+        Ok(Ok(value)) => deferred.resolve(env, value),
+        Ok(Err(reason)) => deferred.reject(env, reason),
+        // The engine could not make the answer; a promise must not stay pending for that.
+        Err(failure) => {
+            let reason = env.create_error(failure)?;
+            deferred.reject(env, to_js(env, reason)?)
+        }
     }
 }
 

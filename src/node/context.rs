@@ -37,10 +37,7 @@ impl Context {
             let sandbox = workspace.sandbox.clone().ok_or_else(|| {
                 ArgumentError::new("context", "is a Workspace that was closed", Got::Unsaid)
             })?;
-            return Ok(Self {
-                root: Root::Held(sandbox),
-                invalid_utf8: workspace.invalid_utf8,
-            });
+            return Ok(Self { root: Root::Held(sandbox), invalid_utf8: workspace.invalid_utf8 });
         }
         let root = object
             .property(c"workspaceRoot", "workspaceRoot")?
@@ -72,9 +69,7 @@ pub(super) fn read_root(argument: Argument<'_>) -> Result<PathBuf, ArgumentError
     let text = match argument.string() {
         Ok(Text::Unicode(text)) => text,
         Ok(Text::LoneSurrogate(_)) => {
-            return Err(root_error(
-                "must be well-formed Unicode, without lone surrogates",
-            ));
+            return Err(root_error("must be well-formed Unicode, without lone surrogates"));
         }
         Err(error) => return Err(root_rule(error.got)),
     };
@@ -82,11 +77,7 @@ pub(super) fn read_root(argument: Argument<'_>) -> Result<PathBuf, ArgumentError
         return Err(root_error("must not contain a NUL character"));
     }
     let path = PathBuf::from(text);
-    if path.is_absolute() {
-        Ok(path)
-    } else {
-        Err(root_rule(Got::Kind("a relative one")))
-    }
+    if path.is_absolute() { Ok(path) } else { Err(root_rule(Got::Kind("a relative one"))) }
 }
 
 fn root_rule(got: Got) -> ArgumentError {
@@ -104,10 +95,7 @@ pub(super) fn read_invalid_utf8(
     object
         .property(c"invalidUtf8", "invalidUtf8")?
         .map(|value| {
-            value.one_of(&[
-                ("reject", InvalidUtf8::Reject),
-                ("replace", InvalidUtf8::Replace),
-            ])
+            value.one_of(&[("reject", InvalidUtf8::Reject), ("replace", InvalidUtf8::Replace)])
         })
         .transpose()
 }

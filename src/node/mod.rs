@@ -8,6 +8,15 @@
 //! Numbers, strings and objects come in as `unknown` and are checked here, because Node-API's own
 //! conversions coerce: see [`argument`](crate::argument).
 
+#![allow(
+    clippy::result_large_err,
+    reason = "an `Err` here is an answer on its way to JavaScript, made at most once per call"
+)]
+#![allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "napi-rs lends `&Env`, and the values made from it live as long as that borrow"
+)]
+
 pub mod read_file;
 pub mod workspace;
 

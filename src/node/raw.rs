@@ -17,7 +17,7 @@ pub(super) struct Deferred(sys::napi_deferred);
 
 impl Deferred {
     /// Makes a pending promise and the means to settle it.
-    pub(super) fn new<'env>(env: &'env Env) -> napi::Result<(Self, Unknown<'env>)> {
+    pub(super) fn new(env: &Env) -> napi::Result<(Self, Unknown<'_>)> {
         let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: `env` is live for the duration of the call into this addon that it was lent to,
         // and both out-pointers point to locals.
@@ -90,7 +90,7 @@ pub(super) fn clear_exception(env: &Env) {
 }
 
 /// A value in JavaScript's form.
-pub(super) fn to_js<'env>(env: &'env Env, value: impl ToNapiValue) -> napi::Result<Unknown<'env>> {
+pub(super) fn to_js(env: &Env, value: impl ToNapiValue) -> napi::Result<Unknown<'_>> {
     value.into_unknown(env)
 }
 

@@ -114,14 +114,9 @@ struct Request {
 
 impl Request {
     fn run(self) -> Answer {
-        let Self {
-            context,
-            path,
-            options,
-        } = self;
-        let sandbox = context
-            .open()
-            .map_err(|error| ReadFileError::new(error, Some(path.as_str())))?;
+        let Self { context, path, options } = self;
+        let sandbox =
+            context.open().map_err(|error| ReadFileError::new(error, Some(path.as_str())))?;
         core::read_file(&sandbox, &path, &options, context.invalid_utf8)
     }
 }
@@ -143,24 +138,14 @@ fn prepare<'env>(
     }
     let read = || -> Result<_, ArgumentError> {
         let context = Context::read(context)?;
-        let request = Request {
-            context,
-            path: read_path(path)?,
-            options: read_options(options)?,
-        };
+        let request = Request { context, path: read_path(path)?, options: read_options(options)? };
         Ok((request, signal?))
     };
     let (request, signal) = read().map_err(|error| {
         let given = path.string().ok();
-        NotStarted::Refused(Err(ReadFileError::new(
-            error,
-            given.as_ref().map(Text::as_str),
-        )))
+        NotStarted::Refused(Err(ReadFileError::new(error, given.as_ref().map(Text::as_str))))
     })?;
-    Ok(Call {
-        work: move || request.run(),
-        signal,
-    })
+    Ok(Call { work: move || request.run(), signal })
 }
 
 fn read_path(path: Argument<'_>) -> Result<String, ArgumentError> {
@@ -181,9 +166,7 @@ fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, Argume
     let start = options.property(c"start_line", "start_line")?;
     let start = start.map(|value| value.integer(&START_LINE)).transpose()?;
     let max_lines = options.property(c"max_lines", "max_lines")?;
-    let max_lines = max_lines
-        .map(|value| value.integer(&MAX_LINES))
-        .transpose()?;
+    let max_lines = max_lines.map(|value| value.integer(&MAX_LINES)).transpose()?;
     let include_hash = options.property(c"include_hash", "include_hash")?;
     let include_hash = include_hash.map(Argument::boolean).transpose()?;
     Ok(ReadFileOptions {
@@ -210,13 +193,7 @@ impl Outcome for Answer {
 
 impl From<core::ReadFileOutput> for ReadFileOutput {
     fn from(output: core::ReadFileOutput) -> Self {
-        let core::ReadFileOutput {
-            path,
-            content,
-            truncated,
-            next_start_line,
-            meta,
-        } = output;
+        let core::ReadFileOutput { path, content, truncated, next_start_line, meta } = output;
         Self {
             path,
             content,
@@ -235,10 +212,7 @@ impl From<core::ReadFileOutput> for ReadFileOutput {
 }
 
 /// A count as JavaScript's number; none here comes near 2^53.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "sizes and counts within a file of 1 MiB"
-)]
+#[allow(clippy::cast_precision_loss, reason = "sizes and counts within a file of 1 MiB")]
 fn number(count: u64) -> f64 {
     count as f64
 }

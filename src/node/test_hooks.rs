@@ -10,11 +10,10 @@ use crate::read_file::{ReadFileError, ReadFileOutput};
 type Answer = Result<ReadFileOutput, ReadFileError>;
 
 fn panicking<'env>() -> Result<Call<'env, fn() -> Answer>, NotStarted<'env, Answer>> {
-    Ok(Call {
-        work: || panic!("test hook"),
-        signal: None,
-    })
+    Ok(Call { work: || panic!("test hook"), signal: None })
 }
+
+type Work = fn() -> Answer;
 
 /// Panics in the worker.
 #[napi(js_name = "__panicInWorker")]
@@ -31,5 +30,5 @@ pub fn panic_in_call(env: &Env) -> napi::Result<Unknown<'_>> {
 /// Panics on the JavaScript thread, while arguments are read.
 #[napi(js_name = "__panicInArguments")]
 pub fn panic_in_arguments(env: &Env) -> napi::Result<Unknown<'_>> {
-    run_async::<fn() -> Answer, _>(env, || panic!("test hook"))
+    run_async::<Work, _>(env, || panic!("test hook"))
 }

@@ -40,12 +40,7 @@ impl Text {
 impl<'env> Argument<'env> {
     pub(super) fn new(env: &'env Env, name: &'static str, value: Unknown<'env>) -> Self {
         let kind = value.get_type().unwrap_or(ValueType::Unknown);
-        Self {
-            env,
-            name,
-            value,
-            kind,
-        }
+        Self { env, name, value, kind }
     }
 
     /// The argument, unless it is `undefined` or `null`: both mean absent.
@@ -114,10 +109,7 @@ impl<'env> Argument<'env> {
             .iter()
             .find(|(name, _)| matches!(&text, Some(Text::Unicode(text)) if text.as_str() == *name));
         chosen.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<_> = choices
-                .iter()
-                .map(|(name, _)| format!("\"{name}\""))
-                .collect();
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
             self.refuse(format!("must be {}", names.join(" or ")))
         })
     }

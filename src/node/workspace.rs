@@ -22,7 +22,7 @@ pub struct Workspace {
     pub(super) sandbox: Option<Arc<Sandbox>>,
     pub(super) invalid_utf8: InvalidUtf8,
     write_scope: WriteScope,
-    workspace_root: String,
+    root: String,
     containment: Containment,
 }
 
@@ -48,10 +48,7 @@ impl Workspace {
     ///
     /// Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative,
     /// gone or not a directory, or an option has a value it cannot have.
-    #[napi(
-        factory,
-        ts_args_type = "workspaceRoot: string, options?: WorkspaceOptions | null"
-    )]
+    #[napi(factory, ts_args_type = "workspaceRoot: string, options?: WorkspaceOptions | null")]
     pub fn open(
         env: &Env,
         workspace_root: Unknown<'_>,
@@ -72,7 +69,7 @@ impl Workspace {
         Ok(Self {
             containment: sandbox.containment(),
             sandbox: Some(Arc::new(sandbox)),
-            workspace_root: root.to_string_lossy().into_owned(),
+            root: root.to_string_lossy().into_owned(),
             invalid_utf8: invalid_utf8.unwrap_or_default(),
             write_scope: write_scope.unwrap_or(WriteScope::WorkspaceWrite),
         })
@@ -82,7 +79,7 @@ impl Workspace {
     #[napi(getter)]
     #[must_use]
     pub fn workspace_root(&self) -> String {
-        self.workspace_root.clone()
+        self.root.clone()
     }
 
     /// How far tools may write here; `"workspace-write"` unless `open` was told otherwise.
@@ -90,10 +87,7 @@ impl Workspace {
     #[must_use]
     pub fn write_scope(&self) -> &'static str {
         let names = WriteScope::NAMES.iter();
-        names
-            .clone()
-            .find(|(_, scope)| *scope == self.write_scope)
-            .map_or("", |(name, _)| name)
+        names.clone().find(|(_, scope)| *scope == self.write_scope).map_or("", |(name, _)| name)
     }
 
     /// Which guarantee is in force: `"kernel"` where the kernel itself keeps every opening beneath
@@ -118,7 +112,5 @@ impl Workspace {
 
 fn read_write_scope(options: Argument<'_>) -> Result<Option<WriteScope>, ArgumentError> {
     let scope = options.property(c"writeScope", "writeScope")?;
-    scope
-        .map(|scope| scope.one_of(&WriteScope::NAMES))
-        .transpose()
+    scope.map(|scope| scope.one_of(&WriteScope::NAMES)).transpose()
 }

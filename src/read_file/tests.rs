@@ -15,12 +15,7 @@ fn workspace(files: &[(&str, &[u8])]) -> (TempDir, Sandbox) {
 }
 
 fn read(sandbox: &Sandbox, path: &str) -> Result<ReadFileOutput, ReadFileError> {
-    read_file(
-        sandbox,
-        path,
-        &ReadFileOptions::default(),
-        InvalidUtf8::Reject,
-    )
+    read_file(sandbox, path, &ReadFileOptions::default(), InvalidUtf8::Reject)
 }
 
 fn code(sandbox: &Sandbox, path: &str) -> &'static str {
@@ -34,10 +29,7 @@ fn without_max_lines_two_hundred_lines_come_and_the_next_is_named() {
     let file = read(&sandbox, "log.txt").unwrap();
     assert_eq!(file.content.split('\n').count(), 200);
     assert_eq!((file.truncated, file.next_start_line), (true, Some(201)));
-    assert_eq!(
-        (file.meta.line_count, file.meta.returned_line_count),
-        (250, 200)
-    );
+    assert_eq!((file.meta.line_count, file.meta.returned_line_count), (250, 200));
     assert_eq!(file.meta.byte_length, text.len() as u64);
 }
 
@@ -71,10 +63,8 @@ fn each_fault_has_its_code() {
 #[test]
 fn a_file_at_the_limit_is_read_and_one_byte_more_is_not() {
     let limit = usize::try_from(MAX_READ_FILE_SIZE_BYTES).unwrap();
-    let (_guard, sandbox) = workspace(&[
-        ("fits", &vec![b'a'; limit]),
-        ("large", &vec![b'a'; limit + 1]),
-    ]);
+    let (_guard, sandbox) =
+        workspace(&[("fits", &vec![b'a'; limit]), ("large", &vec![b'a'; limit + 1])]);
     assert_eq!(read(&sandbox, "fits").unwrap().content.len(), limit);
     let message = read(&sandbox, "large").unwrap_err().to_string();
     assert_eq!(
@@ -119,16 +109,8 @@ fn a_message_stays_on_one_line_and_keeps_its_characters_whole() {
 #[test]
 fn the_hash_is_of_the_bytes_on_disk() {
     let (_guard, sandbox) = workspace(&[("empty", b""), ("crlf", b"\xEF\xBB\xBFa\r\n")]);
-    let options = ReadFileOptions {
-        include_hash: true,
-        ..ReadFileOptions::default()
-    };
-    let hash = |path| {
-        read_file(&sandbox, path, &options, InvalidUtf8::Reject)
-            .unwrap()
-            .meta
-            .sha256
-    };
+    let options = ReadFileOptions { include_hash: true, ..ReadFileOptions::default() };
+    let hash = |path| read_file(&sandbox, path, &options, InvalidUtf8::Reject).unwrap().meta.sha256;
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     assert_eq!(hash("empty").as_deref(), Some(empty));
     assert_eq!(hash("crlf"), Some(sha256_hex(b"\xEF\xBB\xBFa\r\n")));

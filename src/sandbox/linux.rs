@@ -38,12 +38,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGIC
 pub(super) fn containment(root: &Directory) -> Containment {
     static ANSWER: OnceLock<Containment> = OnceLock::new();
     *ANSWER.get_or_init(|| {
-        match open_beneath(
-            root,
-            OsStr::new("."),
-            OFlags::PATH | OFlags::CLOEXEC,
-            BENEATH,
-        ) {
+        match open_beneath(root, OsStr::new("."), OFlags::PATH | OFlags::CLOEXEC, BENEATH) {
             Err(Errno::NOSYS | Errno::PERM) => Containment::Walk,
             _ => Containment::Kernel,
         }
@@ -108,15 +103,8 @@ fn resolve_links(root: &Root, path: &WorkspacePath) -> Result<OsString, OpenErro
             None => Entry::Opened(name.to_owned()),
         })
     })?;
-    let names = walk
-        .entered_names()
-        .chain(std::iter::once(last.as_os_str()));
-    Ok(OsString::from_vec(
-        names
-            .map(OsStrExt::as_bytes)
-            .collect::<Vec<_>>()
-            .join(&b'/'),
-    ))
+    let names = walk.entered_names().chain(std::iter::once(last.as_os_str()));
+    Ok(OsString::from_vec(names.map(OsStrExt::as_bytes).collect::<Vec<_>>().join(&b'/')))
 }
 
 fn open_beneath(
@@ -150,9 +138,7 @@ impl Directory {
     /// What the kernel calls the open directory; without `/proc`, what the spelled path leads to
     /// if that is still the same directory.
     pub(super) fn canonical_path(&self, spelled: &Path) -> Option<PathBuf> {
-        let path = self
-            .path_by_proc()
-            .or_else(|| std::fs::canonicalize(spelled).ok())?;
+        let path = self.path_by_proc().or_else(|| std::fs::canonicalize(spelled).ok())?;
         let (there, here) = (stat(&path).ok()?, fstat(self).ok()?);
         ((there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)).then_some(path)
     }

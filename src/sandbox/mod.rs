@@ -205,20 +205,16 @@ impl Sandbox {
     /// [`OpenError`] says what stands in the way; a directory or special file is an error too.
     pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, OpenError> {
         let opened = system::open_for_reading(&self.root, self.containment, path);
-        opened
-            .and_then(OpenFile::examine)
-            .map_err(|error| match error {
-                OpenError::NotFound if self.root.directory.is_removed() => OpenError::RootGone,
-                error => error,
-            })
+        opened.and_then(OpenFile::examine).map_err(|error| match error {
+            OpenError::NotFound if self.root.directory.is_removed() => OpenError::RootGone,
+            error => error,
+        })
     }
 }
 
 impl Root {
     fn canonical(&self) -> Option<&Path> {
-        self.canonical
-            .get_or_init(|| self.directory.canonical_path(&self.spelled))
-            .as_deref()
+        self.canonical.get_or_init(|| self.directory.canonical_path(&self.spelled)).as_deref()
     }
 
     /// What of an absolute path lies beneath the root, by either of the root's spellings.
@@ -278,11 +274,7 @@ impl OpenFile {
         if !metadata.is_file() {
             return Err(OpenError::SpecialFile);
         }
-        Ok(Self {
-            file,
-            size: metadata.len(),
-            modified: metadata.modified().ok(),
-        })
+        Ok(Self { file, size: metadata.len(), modified: metadata.modified().ok() })
     }
 
     /// When the content last changed: milliseconds since 1970, rounded down. Taken before the
@@ -305,13 +297,12 @@ impl OpenFile {
         // One byte more than expected lets the read that finds the end fit without growing.
         let expected = usize::try_from(self.size + 1).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected);
-        (&mut self.file)
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| match error.kind() {
+        (&mut self.file).take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+            match error.kind() {
                 io::ErrorKind::WouldBlock => ReadError::Waits,
                 _ => ReadError::System(error),
-            })?;
+            }
+        })?;
         match bytes.len() as u64 {
             size if size > limit => Err(ReadError::TooLarge { size }),
             _ => Ok(bytes),

@@ -27,17 +27,13 @@ impl AsFd for Directory {
 ///
 /// `NONBLOCK`: a FIFO without a writer, or a device, answers at once. `NOCTTY`: opening a terminal
 /// must not make it the process's own. Both mean nothing to a regular file.
-pub(super) const READ: OFlags = OFlags::RDONLY
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
+pub(super) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Directory {
     pub(super) fn open_root(path: &Path) -> io::Result<Self> {
         let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(retry_interrupted(|| {
-            openat(CWD, path, flags, Mode::empty())
-        })?))
+        Ok(Self(retry_interrupted(|| openat(CWD, path, flags, Mode::empty()))?))
     }
 
     /// Whether the directory has been removed since it was opened: it has no name left.
@@ -75,11 +71,7 @@ pub(super) fn open_last_for_reading(
 }
 
 pub(super) fn read_flags(must_be_directory: bool) -> OFlags {
-    if must_be_directory {
-        READ | OFlags::DIRECTORY
-    } else {
-        READ
-    }
+    if must_be_directory { READ | OFlags::DIRECTORY } else { READ }
 }
 
 /// Opens one name, or reads it if it is a link.
@@ -131,9 +123,7 @@ pub(super) fn read_link(
     }
     let spellings = std::iter::once(root.plain.as_path()).chain(root.canonical());
     let mut inside = spellings.filter_map(|spelling| strip_root(spelling, target.as_bytes()));
-    Ok(Some(inside.next().map_or(LinkTarget::Outside, |rest| {
-        LinkTarget::FromRoot(steps(rest))
-    })))
+    Ok(Some(inside.next().map_or(LinkTarget::Outside, |rest| LinkTarget::FromRoot(steps(rest)))))
 }
 
 /// The steps of a link's target. Unlike [`Path::components`] this keeps a trailing `/` or `.`,

@@ -58,17 +58,8 @@ pub(super) struct Walk<'root> {
 impl<'root> Walk<'root> {
     /// Stands at the root with the path's names ahead.
     pub(super) fn new(root: &'root Root, path: &WorkspacePath) -> Self {
-        let ahead = path
-            .names()
-            .rev()
-            .map(|name| Step::Into(name.into()))
-            .collect();
-        Self {
-            root,
-            entered: Vec::new(),
-            ahead,
-            links: 0,
-        }
+        let ahead = path.names().rev().map(|name| Step::Into(name.into())).collect();
+        Self { root, entered: Vec::new(), ahead, links: 0 }
     }
 
     /// Takes every step, and opens the last component with `open_last`.
@@ -87,10 +78,7 @@ impl<'root> Walk<'root> {
 
     /// The names that lead from the root to the directory that holds the last component, free of
     /// links when they were walked.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        allow(dead_code, reason = "only a kernel tier re-opens")
-    )]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a kernel tier re-opens"))]
     pub(super) fn entered_names(&self) -> impl Iterator<Item = &OsStr> {
         self.entered.iter().map(|(name, _)| name.as_os_str())
     }
@@ -133,9 +121,7 @@ impl<'root> Walk<'root> {
     }
 
     fn here(&self) -> &Directory {
-        self.entered
-            .last()
-            .map_or(&self.root.directory, |(_, directory)| directory)
+        self.entered.last().map_or(&self.root.directory, |(_, directory)| directory)
     }
 
     fn step_back(&mut self) -> Result<(), OpenError> {

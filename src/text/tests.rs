@@ -12,10 +12,8 @@ fn model(bytes: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>) {
             normalised.push(byte);
         }
     }
-    let mut lines: Vec<Vec<u8>> = normalised
-        .split(|&byte| byte == b'\n')
-        .map(<[u8]>::to_vec)
-        .collect();
+    let mut lines: Vec<Vec<u8>> =
+        normalised.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     if lines.last().is_some_and(Vec::is_empty) {
         lines.pop();
     }
@@ -70,10 +68,7 @@ fn a_window_that_stops_before_the_end_has_no_final_line_feed() {
 #[test]
 fn the_window_that_reaches_the_end_keeps_the_final_line_feed() {
     let cut = window(3, 200).cut("alpha\nbeta\ngamma\r\n");
-    assert_eq!(
-        (cut.content.as_ref(), cut.next_start_line),
-        ("gamma\n", None)
-    );
+    assert_eq!((cut.content.as_ref(), cut.next_start_line), ("gamma\n", None));
 }
 
 #[test]
@@ -86,14 +81,7 @@ fn a_carriage_return_before_crlf_is_an_ordinary_character() {
 fn a_window_past_the_end_is_empty_and_knows_the_count() {
     for start in [4, 1200, 1 << 31, (1 << 53) - 1, u64::MAX] {
         let cut = window(start, 500).cut("a\nb\nc");
-        assert_eq!(
-            (
-                cut.content.as_ref(),
-                cut.line_count,
-                cut.returned_line_count
-            ),
-            ("", 3, 0)
-        );
+        assert_eq!((cut.content.as_ref(), cut.line_count, cut.returned_line_count), ("", 3, 0));
         assert_eq!(cut.next_start_line, None);
     }
 }
@@ -102,21 +90,14 @@ fn a_window_past_the_end_is_empty_and_knows_the_count() {
 fn one_byte_order_mark_is_dropped_and_no_more() {
     let decoded = decode("\u{feff}\u{feff}a".as_bytes(), InvalidUtf8::Reject).unwrap();
     assert_eq!(decoded.text, "\u{feff}a");
-    assert_eq!(
-        decode(BYTE_ORDER_MARK, InvalidUtf8::Reject).unwrap().text,
-        ""
-    );
+    assert_eq!(decode(BYTE_ORDER_MARK, InvalidUtf8::Reject).unwrap().text, "");
 }
 
 #[test]
 fn the_first_bad_byte_is_named_with_its_line() {
     assert_eq!(
         decode(b"\xEF\xBB\xBFa\nb\x99\xFF", InvalidUtf8::Reject),
-        Err(NotText::Invalid {
-            offset: 6,
-            line: 2,
-            value: 0x99
-        })
+        Err(NotText::Invalid { offset: 6, line: 2, value: 0x99 })
     );
 }
 
@@ -124,11 +105,7 @@ fn the_first_bad_byte_is_named_with_its_line() {
 fn a_character_cut_off_by_the_end_of_the_file_is_named_where_it_starts() {
     assert_eq!(
         decode(b"ab\xE3\x81", InvalidUtf8::Reject),
-        Err(NotText::Invalid {
-            offset: 2,
-            line: 1,
-            value: 0xE3
-        })
+        Err(NotText::Invalid { offset: 2, line: 1, value: 0xE3 })
     );
 }
 
@@ -141,10 +118,7 @@ fn wide_encodings_are_named_by_their_byte_order_mark() {
         (b"\xFF\xFE\x2D\x4E\x87\x65", WideEncoding::Utf16LittleEndian),
         (b"\xFF\xFE\0\0h\0\0\0", WideEncoding::Utf32LittleEndian),
     ] {
-        assert_eq!(
-            decode(bytes, InvalidUtf8::Reject),
-            Err(NotText::ByteOrderMark(encoding))
-        );
+        assert_eq!(decode(bytes, InvalidUtf8::Reject), Err(NotText::ByteOrderMark(encoding)));
     }
 }
 
@@ -155,29 +129,19 @@ fn nul_marks_a_binary_within_the_first_8192_bytes_alone() {
     assert!(decode(&bytes, InvalidUtf8::Reject).is_ok());
     bytes[BINARY_CHECK_BYTES - 1] = 0;
     for invalid in [InvalidUtf8::Reject, InvalidUtf8::Replace] {
-        assert_eq!(
-            decode(&bytes, invalid),
-            Err(NotText::Nul {
-                offset: BINARY_CHECK_BYTES - 1
-            })
-        );
+        assert_eq!(decode(&bytes, invalid), Err(NotText::Nul { offset: BINARY_CHECK_BYTES - 1 }));
     }
 }
 
 #[test]
 fn replacing_counts_maximal_ill_formed_sequences_of_the_whole_file() {
     // The example of the Unicode standard, table 3-8, and a U+FFFD of the file's own.
-    let decoded = decode(
-        b"\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\xEF\xBF\xBD",
-        InvalidUtf8::Replace,
-    )
-    .unwrap();
+    let decoded =
+        decode(b"\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\xEF\xBF\xBD", InvalidUtf8::Replace)
+            .unwrap();
     assert_eq!(decoded.text, "a\u{fffd}\u{fffd}\u{fffd}b\u{fffd}c\u{fffd}");
     assert_eq!(decoded.replaced, Some(4));
-    assert_eq!(
-        decode(b"clean", InvalidUtf8::Replace).unwrap().replaced,
-        Some(0)
-    );
+    assert_eq!(decode(b"clean", InvalidUtf8::Replace).unwrap().replaced, Some(0));
 }
 
 #[test]
