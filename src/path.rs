@@ -183,6 +183,7 @@ impl WorkspacePath {
     }
 
     /// The names from the root down; none for the root itself.
+    #[must_use]
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.relative.split('/').filter(|name| !name.is_empty())
     }

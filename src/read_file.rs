@@ -52,6 +52,7 @@ pub const MAX_LINES: RangeInclusive<NonZeroU64> = up_to(500);
 /// How many lines come without `max_lines`.
 pub const DEFAULT_MAX_LINES: NonZeroU64 = NonZeroU64::new(200).unwrap();
 
+#[allow(clippy::unwrap_used, reason = "evaluated by the compiler, which would say so")]
 const fn up_to(last: u64) -> RangeInclusive<NonZeroU64> {
     NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
 }
@@ -203,6 +204,7 @@ impl ReadFileError {
 
     /// The code, which is all that a program should branch on.
     #[must_use]
+    #[allow(clippy::match_same_arms, reason = "a table, layer by layer")]
     pub fn code(&self) -> ReadFileErrorCode {
         use ReadFileErrorCode as Code;
         match &self.cause {
@@ -323,23 +325,25 @@ fn read_located(
     let mtime_ms = file.modified_ms();
     // サイズ検証
     let bytes = file.read_to_end(MAX_READ_FILE_SIZE_BYTES)?;
+    let byte_length = bytes.len() as u64;
+    let sha256 = options.include_hash.then(|| sha256_hex(&bytes));
     // バイナリ判定 → text 読み取り
-    let decoded = text::decode(&bytes, invalid_utf8)?;
-    let window = options.window.cut(&decoded.text);
+    let decoded = text::decode(bytes, invalid_utf8)?;
+    let window = options.window.cut(decoded.text);
     // メタ生成
     Ok(ReadFileOutput {
         path: path.to_string(),
         truncated: window.next_start_line.is_some(),
         next_start_line: window.next_start_line,
         meta: ReadFileMeta {
-            byte_length: bytes.len() as u64,
+            byte_length,
             line_count: window.line_count,
             returned_line_count: window.returned_line_count,
             mtime_ms,
             replaced_count: decoded.replaced,
-            sha256: options.include_hash.then(|| sha256_hex(&bytes)),
+            sha256,
         },
-        content: window.content.into_owned(),
+        content: window.content,
     })
 }
 

@@ -1,5 +1,9 @@
 //! Decoding, newlines and line windows: pure functions over bytes.
 //!
+//! They take what they work on and give it back changed: on its way from the disk to the window a
+//! file of 1 MiB is copied only if it holds a CRLF or a byte that is not UTF-8. Fresh memory costs
+//! more than the work done in it.
+//!
 //! A line ends at LF; CRLF counts as LF; a lone CR, FF, VT, NEL, U+2028 and U+2029 are ordinary
 //! characters. The windows of a text, joined by LF, are the whole text with its line ends
 //! normalised, to the byte.
@@ -7,13 +11,12 @@
 //! ```
 //! use ringfence::text::{LineWindow, decode, InvalidUtf8};
 //!
-//! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree", InvalidUtf8::Reject)?;
-//! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(&decoded.text);
-//! assert_eq!((window.content.as_ref(), window.next_start_line), ("one\ntwo", Some(3)));
+//! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree".into(), InvalidUtf8::Reject)?;
+//! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(decoded.text);
+//! assert_eq!((window.content.as_str(), window.next_start_line), ("one\ntwo", Some(3)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -37,9 +40,9 @@ pub enum InvalidUtf8 {
 
 /// A file's text, and how many replacement characters decoding put into it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Decoded<'bytes> {
+pub struct Decoded {
     /// The text without a leading byte order mark, line ends as they stand in the file.
-    pub text: Cow<'bytes, str>,
+    pub text: String,
     /// `Some` under [`InvalidUtf8::Replace`] alone, where 0 means that the file is clean.
     pub replaced: Option<u64>,
 }
@@ -110,38 +113,36 @@ impl fmt::Display for WideEncoding {
 ///
 /// [`NotText`] for a NUL near the start and, under [`InvalidUtf8::Reject`], for the first bytes
 /// that are not UTF-8.
-pub fn decode(bytes: &[u8], invalid: InvalidUtf8) -> Result<Decoded<'_>, NotText> {
+pub fn decode(mut bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotText> {
+    let encoding = WideEncoding::of(&bytes);
     let start = &bytes[..bytes.len().min(BINARY_CHECK_BYTES)];
     if let Some(offset) = memchr(0, start) {
-        return Err(match WideEncoding::of(bytes) {
-            Some(encoding) => NotText::ByteOrderMark(encoding),
-            None => NotText::Nul { offset },
-        });
+        return Err(encoding.map_or(NotText::Nul { offset }, NotText::ByteOrderMark));
     }
-    let marked = bytes.strip_prefix(BYTE_ORDER_MARK);
-    let body = marked.unwrap_or(bytes);
-    match (std::str::from_utf8(body), invalid) {
-        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text: text.into(), replaced: None }),
-        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text: text.into(), replaced: Some(0) }),
-        (Err(_), InvalidUtf8::Replace) => Ok(replace_invalid(body)),
-        (Err(error), InvalidUtf8::Reject) => {
-            Err(invalid_at(bytes, bytes.len() - body.len() + error.valid_up_to()))
-        }
+    let marked = bytes.starts_with(BYTE_ORDER_MARK);
+    if marked {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
-}
-
-fn invalid_at(bytes: &[u8], offset: usize) -> NotText {
-    match WideEncoding::of(bytes) {
-        Some(encoding) => NotText::ByteOrderMark(encoding),
-        None => NotText::Invalid {
-            offset,
-            line: count(&bytes[..offset], b'\n') + 1,
-            value: bytes[offset],
-        },
+    match (String::from_utf8(bytes), invalid) {
+        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text, replaced: None }),
+        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text, replaced: Some(0) }),
+        (Err(error), InvalidUtf8::Replace) => Ok(replace_invalid(error.as_bytes())),
+        (Err(error), InvalidUtf8::Reject) => Err(encoding.map_or_else(
+            || invalid_at(error.as_bytes(), error.utf8_error().valid_up_to(), marked),
+            NotText::ByteOrderMark,
+        )),
     }
 }
 
-fn replace_invalid(body: &[u8]) -> Decoded<'_> {
+fn invalid_at(body: &[u8], at: usize, marked: bool) -> NotText {
+    NotText::Invalid {
+        offset: at + if marked { BYTE_ORDER_MARK.len() } else { 0 },
+        line: count(&body[..at], b'\n') + 1,
+        value: body[at],
+    }
+}
+
+fn replace_invalid(body: &[u8]) -> Decoded {
     let mut text = String::with_capacity(body.len());
     let mut replaced = 0;
     for chunk in body.utf8_chunks() {
@@ -151,7 +152,7 @@ fn replace_invalid(body: &[u8]) -> Decoded<'_> {
             replaced += 1;
         }
     }
-    Decoded { text: text.into(), replaced: Some(replaced) }
+    Decoded { text, replaced: Some(replaced) }
 }
 
 fn count(bytes: &[u8], byte: u8) -> u64 {
@@ -174,10 +175,10 @@ pub struct LineWindow {
 
 /// What a [`LineWindow`] shows of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct WindowText<'text> {
+pub struct WindowText {
     /// The window's lines joined by LF; a final LF of the text is kept by the window that reaches
     /// the text's end.
-    pub content: Cow<'text, str>,
+    pub content: String,
     /// How many lines the whole text has.
     pub line_count: u64,
     /// How many lines are in `content`.
@@ -195,15 +196,15 @@ impl LineWindow {
 
     /// Cuts the window out of a text. A window past the end is empty.
     ///
-    /// Reads the whole text once, to count its lines, and copies the window only if it holds a
-    /// CRLF.
+    /// Reads the whole text once, to count its lines.
     #[must_use]
-    pub fn cut<'text>(&self, text: &'text str) -> WindowText<'text> {
-        let line_count = line_count(text);
+    pub fn cut(&self, mut text: String) -> WindowText {
+        let line_count = line_count(&text);
         let skipped = self.start.get() - 1;
         if skipped >= line_count {
+            let content = String::new();
             return WindowText {
-                content: "".into(),
+                content,
                 line_count,
                 returned_line_count: 0,
                 next_start_line: None,
@@ -211,19 +212,27 @@ impl LineWindow {
         }
         let returned_line_count = self.max_lines.get().min(line_count - skipped);
         let reaches_end = skipped + returned_line_count == line_count;
-        let from = offset_after_lines(text, skipped);
-        let rest = &text[from..];
-        let raw = if reaches_end {
-            rest
-        } else {
-            let ended = &rest[..offset_after_lines(rest, returned_line_count)];
-            ended.strip_suffix('\n').map_or(ended, |line| line.strip_suffix('\r').unwrap_or(line))
-        };
+
+        let from = offset_after_lines(&text, skipped);
+        if !reaches_end {
+            text.truncate(from + offset_after_lines(&text[from..], returned_line_count));
+            strip_line_end(&mut text);
+        }
+        text.drain(..from);
         WindowText {
-            content: normalise_line_ends(raw),
+            content: normalise_line_ends(text),
             line_count,
             returned_line_count,
             next_start_line: (!reaches_end).then_some(self.start.get() + returned_line_count),
+        }
+    }
+}
+
+fn strip_line_end(text: &mut String) {
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
         }
     }
 }
@@ -238,10 +247,10 @@ fn offset_after_lines(text: &str, lines: u64) -> usize {
 
 /// Turns every CRLF into LF; a CR that no LF follows stays.
 #[must_use]
-pub fn normalise_line_ends(text: &str) -> Cow<'_, str> {
+pub fn normalise_line_ends(text: String) -> String {
     let mut pairs = memmem::find_iter(text.as_bytes(), b"\r\n").peekable();
     if pairs.peek().is_none() {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut normalised = String::with_capacity(text.len());
     let mut copied = 0;
@@ -250,7 +259,7 @@ pub fn normalise_line_ends(text: &str) -> Cow<'_, str> {
         copied = carriage_return + 1;
     }
     normalised.push_str(&text[copied..]);
-    Cow::Owned(normalised)
+    normalised
 }
 
 #[cfg(test)]

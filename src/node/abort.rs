@@ -20,25 +20,53 @@ use crate::argument::ArgumentError;
 type ListenerMethod<'env> =
     Function<'env, FnArgs<(&'static str, Function<'env, (), ()>)>, Unknown<'env>>;
 
+/// The signals of one call: one may come in its options, one in its context.
+pub(super) struct Signals<'env>([Option<AbortSignal<'env>>; 2]);
+
+impl<'env> Signals<'env> {
+    /// No signal: a call that nobody can abort.
+    #[cfg(feature = "test-hooks")]
+    pub(super) const NONE: Self = Self([None, None]);
+
+    /// Reads `signal` out of each of the objects. Holders that are no objects have none.
+    ///
+    /// If one is aborted already the call ends here, whatever else may be wrong with it.
+    pub(super) fn read<T>(
+        env: &'env Env,
+        holders: [Option<Argument<'env>>; 2],
+    ) -> Result<Result<Self, ArgumentError>, NotStarted<'env, T>> {
+        let [first, second] = holders.map(|holder| AbortSignal::read(env, holder));
+        for signal in [&first, &second] {
+            if let Ok(Some(AbortSignal { reason: Some(reason), .. })) = signal {
+                return Err(NotStarted::Aborted(*reason));
+            }
+        }
+        Ok(first.and_then(|first| Ok(Self([first, second?]))))
+    }
+
+    /// Rejects the pending promise when one of the signals fires.
+    pub(super) fn listen(
+        self,
+        env: &Env,
+        pending: &Rc<RefCell<Option<Deferred>>>,
+        aborted: &Arc<AtomicBool>,
+    ) -> napi::Result<Vec<Listener>> {
+        let signals = self.0.into_iter().flatten();
+        signals.map(|signal| signal.listen(env, Rc::clone(pending), Arc::clone(aborted))).collect()
+    }
+}
+
 /// A signal, or a polyfill that looks like one.
-pub(super) struct AbortSignal<'env> {
+struct AbortSignal<'env> {
     object: Unknown<'env>,
     /// Why it was aborted, if it was when it was read.
     reason: Option<Unknown<'env>>,
 }
 
 impl<'env> AbortSignal<'env> {
-    /// Reads `signal` out of an options object, if there is one.
-    pub(super) fn read(
-        env: &'env Env,
-        options: Option<Argument<'env>>,
-    ) -> Result<Option<Self>, ArgumentError> {
-        let Some(options) = options.map(Argument::object).transpose()? else {
-            return Ok(None);
-        };
-        let Some(argument) = options.property(c"signal", "signal")? else {
-            return Ok(None);
-        };
+    fn read(env: &'env Env, holder: Option<Argument<'env>>) -> Result<Option<Self>, ArgumentError> {
+        let Some(Ok(holder)) = holder.map(Argument::object) else { return Ok(None) };
+        let Some(argument) = holder.property(c"signal", "signal")? else { return Ok(None) };
         let not_a_signal = || argument.refuse("must be an AbortSignal");
         let object = argument.object().map_err(|_| not_a_signal())?.value();
         let property = |name, kind| {
@@ -56,37 +84,27 @@ impl<'env> AbortSignal<'env> {
         }
     }
 
-    /// Stops a call whose signal is aborted already.
-    pub(super) fn check<T>(&self) -> Result<(), NotStarted<'env, T>> {
-        self.reason.map_or(Ok(()), |reason| Err(NotStarted::Aborted(reason)))
-    }
-
-    /// Rejects the pending promise when the signal fires.
-    pub(super) fn listen(
+    fn listen(
         self,
         env: &Env,
-        pending: &Rc<RefCell<Option<Deferred>>>,
+        pending: Rc<RefCell<Option<Deferred>>>,
+        aborted: Arc<AtomicBool>,
     ) -> napi::Result<Listener> {
-        let signal = Object::from_raw(env.raw(), self.object.raw());
-        let signal_ref = signal.create_ref::<false>()?;
-        let held = signal.create_ref::<false>()?;
-        let pending = Rc::clone(pending);
-        let aborted = Arc::new(AtomicBool::new(false));
-        let fired = Arc::clone(&aborted);
+        let object = Object::from_raw(env.raw(), self.object.raw());
+        let signal = object.create_ref::<false>()?;
+        let fired = object.create_ref::<false>()?;
         let on_abort: Function<'_, (), ()> =
             env.create_function_from_closure("onAbort", move |call| {
-                fired.store(true, Ordering::Relaxed);
-                let Some(deferred) = pending.borrow_mut().take() else {
-                    return Ok(());
-                };
-                let signal = raw::to_js(call.env, held.get_value(call.env)?)?;
+                aborted.store(true, Ordering::Relaxed);
+                let Some(deferred) = pending.borrow_mut().take() else { return Ok(()) };
+                let signal = raw::to_js(call.env, fired.get_value(call.env)?)?;
                 deferred.reject(call.env, reason(call.env, signal))
             })?;
-        let add: ListenerMethod<'_> = signal.get_named_property("addEventListener")?;
+        let add: ListenerMethod<'_> = object.get_named_property("addEventListener")?;
         // A polyfill whose `addEventListener` throws is one that never fires.
-        let _ = add.apply(signal, FnArgs { data: ("abort", on_abort) });
+        let _ = add.apply(object, FnArgs { data: ("abort", on_abort) });
         raw::clear_exception(env);
-        Ok(Listener { signal: signal_ref, on_abort: on_abort.create_ref()?, aborted })
+        Ok(Listener { signal, on_abort: on_abort.create_ref()? })
     }
 }
 
@@ -99,15 +117,9 @@ fn reason<'env>(env: &'env Env, signal: Unknown<'env>) -> Unknown<'env> {
 pub(super) struct Listener {
     signal: ObjectRef<false>,
     on_abort: FunctionRef<(), ()>,
-    aborted: Arc<AtomicBool>,
 }
 
 impl Listener {
-    /// Set when the signal fires: work that has not begun need not.
-    pub(super) fn aborted_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.aborted)
-    }
-
     /// Takes the listener away; a signal that outlives many calls must not collect them.
     pub(super) fn remove(self, env: &Env) {
         if self.try_remove(env).is_err() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use napi::bindgen_prelude::Unknown;
 use napi::{Env, Task};
 
-use super::abort::{AbortSignal, Listener};
+use super::abort::{Listener, Signals};
 use super::raw::{Deferred, OnJsThread, to_js};
 
 /// What a piece of work comes to.
@@ -26,8 +26,8 @@ pub(super) trait Outcome: Send + Sized + 'static {
 pub(super) struct Call<'env, W> {
     /// The work; it runs on a worker, or here.
     pub(super) work: W,
-    /// The caller's signal, if one came.
-    pub(super) signal: Option<AbortSignal<'env>>,
+    /// The caller's signals.
+    pub(super) signals: Signals<'env>,
 }
 
 /// Why a call ends before its work begins.
@@ -88,16 +88,16 @@ where
     T: Outcome,
 {
     let deferred = Rc::new(RefCell::new(Some(deferred)));
-    let listener = call.signal.map(|signal| signal.listen(env, &deferred)).transpose()?;
-    let aborted = listener.as_ref().map(Listener::aborted_flag).unwrap_or_default();
-    let pending = OnJsThread::new(Pending { deferred, listener }, env);
+    let aborted = Arc::new(AtomicBool::new(false));
+    let listeners = call.signals.listen(env, &deferred, &aborted)?;
+    let pending = OnJsThread::new(Pending { deferred, listeners }, env);
     env.spawn(Job { work: Some(call.work), aborted, pending }).map(drop)
 }
 
-/// A promise in flight. The abort listener shares it: whoever comes first settles it.
+/// A promise in flight. An abort listener shares it: whoever comes first settles it.
 struct Pending {
     deferred: Rc<RefCell<Option<Deferred>>>,
-    listener: Option<Listener>,
+    listeners: Vec<Listener>,
 }
 
 struct Job<W> {
@@ -119,16 +119,15 @@ where
         if self.aborted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let work = self.work.take();
-        Ok(work.map(|work| guard(work).unwrap_or_else(T::bug)))
+        Ok(self.work.take().map(|work| guard(work).unwrap_or_else(T::bug)))
     }
 
     fn resolve(&mut self, env: Env, outcome: Self::Output) -> napi::Result<()> {
         let pending = self.pending.get(&env);
-        if let Some(listener) = pending.listener.take() {
+        for listener in pending.listeners.drain(..) {
             listener.remove(&env);
         }
-        // Nothing is left to settle if the listener has rejected the promise.
+        // Nothing is left to settle if a listener has rejected the promise.
         let deferred = pending.deferred.borrow_mut().take();
         match deferred {
             Some(deferred) => settle(&env, deferred, outcome.unwrap_or_else(T::bug)),

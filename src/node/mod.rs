@@ -24,6 +24,7 @@ mod abort;
 mod call;
 mod context;
 mod error;
+mod js_text;
 mod raw;
 #[cfg(feature = "test-hooks")]
 pub mod test_hooks;

@@ -9,6 +9,8 @@ use std::ptr;
 use napi::bindgen_prelude::{ToNapiValue, Unknown};
 use napi::{Env, JsValue, Status, sys};
 
+use super::js_text::JsText;
+
 /// A promise that has been handed out and waits for its answer.
 ///
 /// Belongs to the thread of the environment it was made in, and is settled once, or never if the
@@ -92,6 +94,17 @@ pub(super) fn clear_exception(env: &Env) {
 /// A value in JavaScript's form.
 pub(super) fn to_js(env: &Env, value: impl ToNapiValue) -> napi::Result<Unknown<'_>> {
     value.into_unknown(env)
+}
+
+impl ToNapiValue for JsText {
+    unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(env);
+        match text {
+            Self::Latin1(bytes) => env.create_string_latin1(bytes),
+            Self::Utf16(units) => env.create_string_utf16(units),
+        }
+        .map(|string| string.raw())
+    }
 }
 
 fn check(status: sys::napi_status) -> napi::Result<()> {

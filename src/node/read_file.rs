@@ -6,10 +6,11 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use super::abort::AbortSignal;
+use super::abort::Signals;
 use super::call::{Call, NotStarted, Outcome, run_async, run_sync};
 use super::context::Context;
 use super::error;
+use super::js_text::JsText;
 use super::raw::to_js;
 use super::value::{Argument, Text};
 use crate::argument::{ArgumentError, Got};
@@ -34,7 +35,8 @@ pub struct ReadFileOutput {
     /// The window's lines joined by `\n`. CRLF reads as `\n`; a final `\n` of the file is kept by
     /// the window that reaches the end of the file, so that the windows of a file joined by `\n`
     /// are its whole text.
-    pub content: String,
+    #[napi(ts_type = "string")]
+    pub content: JsText,
     /// Whether the file has lines after this window.
     pub truncated: bool,
     /// The `start_line` to go on with, or `null` when the window reaches the end.
@@ -103,7 +105,7 @@ pub fn read_file_sync<'env>(
     run_sync(env, || prepare(env, context, path, options))
 }
 
-type Answer = Result<core::ReadFileOutput, ReadFileError>;
+type Answer = Result<ReadFileOutput, ReadFileError>;
 
 /// A call's arguments, read and checked.
 struct Request {
@@ -117,7 +119,7 @@ impl Request {
         let Self { context, path, options } = self;
         let sandbox =
             context.open().map_err(|error| ReadFileError::new(error, Some(path.as_str())))?;
-        core::read_file(&sandbox, &path, &options, context.invalid_utf8)
+        core::read_file(&sandbox, &path, &options, context.invalid_utf8).map(Into::into)
     }
 }
 
@@ -131,21 +133,17 @@ fn prepare<'env>(
     let path = Argument::new(env, "path", path);
     let options = Argument::new(env, "options", options).present();
 
-    // Aborted comes first: such a call rejects with the signal's reason, whatever else is wrong.
-    let signal = AbortSignal::read(env, options);
-    if let Ok(Some(signal)) = &signal {
-        signal.check()?;
-    }
+    let signals = Signals::read(env, [options, Some(context)])?;
     let read = || -> Result<_, ArgumentError> {
         let context = Context::read(context)?;
         let request = Request { context, path: read_path(path)?, options: read_options(options)? };
-        Ok((request, signal?))
+        Ok((request, signals?))
     };
-    let (request, signal) = read().map_err(|error| {
+    let (request, signals) = read().map_err(|error| {
         let given = path.string().ok();
         NotStarted::Refused(Err(ReadFileError::new(error, given.as_ref().map(Text::as_str))))
     })?;
-    Ok(Call { work: move || request.run(), signal })
+    Ok(Call { work: move || request.run(), signals })
 }
 
 fn read_path(path: Argument<'_>) -> Result<String, ArgumentError> {
@@ -181,7 +179,7 @@ fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, Argume
 impl Outcome for Answer {
     fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
         Ok(match self {
-            Ok(output) => Ok(to_js(env, ReadFileOutput::from(output))?),
+            Ok(output) => Ok(to_js(env, output)?),
             Err(error) => Err(error::into_js(env, &error)?),
         })
     }
@@ -196,7 +194,7 @@ impl From<core::ReadFileOutput> for ReadFileOutput {
         let core::ReadFileOutput { path, content, truncated, next_start_line, meta } = output;
         Self {
             path,
-            content,
+            content: content.into(),
             truncated,
             next_start_line: next_start_line.map(number),
             meta: ReadFileMeta {

@@ -4,27 +4,25 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use super::call::{Call, NotStarted, run_async, run_sync};
-use crate::read_file::{ReadFileError, ReadFileOutput};
+use super::abort::Signals;
+use super::call::{Call, run_async, run_sync};
+use super::read_file::ReadFileOutput;
+use crate::read_file::ReadFileError;
 
-type Answer = Result<ReadFileOutput, ReadFileError>;
+type Work = fn() -> Result<ReadFileOutput, ReadFileError>;
 
-fn panicking<'env>() -> Result<Call<'env, fn() -> Answer>, NotStarted<'env, Answer>> {
-    Ok(Call { work: || panic!("test hook"), signal: None })
-}
-
-type Work = fn() -> Answer;
+const PANIC: Work = || panic!("test hook");
 
 /// Panics in the worker.
 #[napi(js_name = "__panicInWorker")]
 pub fn panic_in_worker(env: &Env) -> napi::Result<Unknown<'_>> {
-    run_async(env, panicking)
+    run_async(env, || Ok(Call { work: PANIC, signals: Signals::NONE }))
 }
 
 /// Panics on the JavaScript thread, in the work.
 #[napi(js_name = "__panicInCall")]
 pub fn panic_in_call(env: &Env) -> napi::Result<Unknown<'_>> {
-    run_sync(env, panicking)
+    run_sync(env, || Ok(Call { work: PANIC, signals: Signals::NONE }))
 }
 
 /// Panics on the JavaScript thread, while arguments are read.

@@ -21,8 +21,12 @@ export type InvalidUtf8 = "reject" | "replace";
 export interface WorkspaceContext {
   /** Absolute path of the workspace's root directory; it may lead through symbolic links. */
   workspaceRoot: string;
+  /** How far tools may write. Reading ignores it. */
+  writeScope?: WriteScope | null;
   /** Default `"reject"`. */
   invalidUtf8?: InvalidUtf8 | null;
+  /** Aborts every call that is made with this context, as a `signal` in its options does. */
+  signal?: AbortSignal | null;
 }
 
 /** Options of `Workspace.open`. */

@@ -1,0 +1,255 @@
+// @ts-check
+// Packs the package as a release does and as a plain `npm pack` does, and uses both as a user
+// would, in empty projects outside this checkout. Asks no registry. Needs a release build.
+//
+//     node scripts/check-package.mjs [--keep]
+//
+// --keep  leaves the temporary folder and says where it is
+
+import assert from "node:assert/strict";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { finishLoader } from "./finish-build.mjs";
+import {
+  commandPath,
+  manifest,
+  node,
+  npm,
+  platforms,
+  ROOT,
+  readJson,
+  run,
+  thisPlatform,
+} from "./lib/project.mjs";
+
+const CONSUMER = join(ROOT, "scripts", "consumer");
+const bun = commandPath("bun", "bun");
+const { values } = parseArgs({ options: { keep: { type: "boolean", default: false } } });
+
+let passed = 0;
+let failed = 0;
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "ringfence-package-")));
+try {
+  await checkSources();
+  await checkPlain();
+  await checkRelease();
+} finally {
+  if (values.keep) console.log(`kept: ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+/**
+ * @param {string} title
+ * @param {() => void | Promise<void>} body
+ * @returns {Promise<boolean>} whether it passed
+ */
+async function check(title, body) {
+  try {
+    await body();
+    passed += 1;
+    console.log(`ok    ${title}`);
+    return true;
+  } catch (error) {
+    failed += 1;
+    const text = error instanceof Error ? error.message : String(error);
+    console.log(`FAIL  ${title}\n${text.replaceAll(/^/gm, "      ")}`);
+    return false;
+  }
+}
+
+async function checkSources() {
+  await check("Cargo.toml has the version of package.json", () => {
+    const cargo = readFileSync(join(ROOT, "Cargo.toml"), "utf8");
+    const version = /^\[package\][^[]*?^version = "([^"]*)"$/ms.exec(cargo)?.[1];
+    assert.equal(version, manifest.version);
+  });
+
+  for (const platform of platforms) {
+    await check(`npm/${platform} has the version of package.json`, () => {
+      const { version } = readJson(join(ROOT, "npm", platform, "package.json"));
+      assert.equal(version, manifest.version);
+    });
+  }
+
+  await check("npm/ is what `npx napi create-npm-dirs` makes of package.json", () => {
+    const fresh = join(folder, "npm-dirs");
+    mkdirSync(fresh);
+    cpSync(join(ROOT, "package.json"), join(fresh, "package.json"));
+    node([commandPath("@napi-rs/cli", "napi"), "create-npm-dirs"], { cwd: fresh });
+    assert.deepEqual(textFiles(join(ROOT, "npm")), textFiles(join(fresh, "npm")));
+  });
+
+  await check("package.json depends on no platform package, so that `npm ci` works", () => {
+    assert.equal(manifest.optionalDependencies, undefined);
+  });
+
+  await check(
+    "index.js is finished, and a loader of a form that is not known fails the build",
+    () => {
+      const project = {
+        packageName: manifest.name,
+        binaryName: manifest.napi.binaryName,
+        platforms,
+      };
+      const loader = readFileSync(join(ROOT, "index.js"), "utf8"); // no longer as napi wrote it
+      assert.throws(() => finishLoader(loader, project), /not of the form/);
+    },
+  );
+}
+
+/** The tarball that works alone, on machines like the one that made it. */
+async function checkPlain() {
+  const packed = join(folder, "plain-tarballs");
+  const project = join(folder, "plain");
+  const tarballs = [join(packed, `${manifest.name}-${manifest.version}.tgz`)];
+  const installed = await check("plain: packs, and installs in an empty project", () => {
+    mkdirSync(packed);
+    npm(["pack", "--ignore-scripts", "--pack-destination", packed], { cwd: ROOT });
+    install(tarballs, project);
+  });
+  if (!installed) return;
+
+  await lint("plain", tarballs);
+  await checkImports("plain", project);
+}
+
+/** What is published: the main package, and the package of this machine's platform. */
+async function checkRelease() {
+  const packed = join(folder, "release-tarballs");
+  const project = join(folder, "release");
+  const names = [manifest.name, `${manifest.name}-${thisPlatform()}`];
+  const tarballs = names.map((name) => join(packed, `${name}-${manifest.version}.tgz`));
+  const installed = await check("release: packs, and installs in an empty project", () => {
+    node([join(ROOT, "scripts", "pack.mjs"), "--out-dir", packed]);
+    install(tarballs, project);
+  });
+  if (!installed) return;
+
+  await check("release: the main package has no binary and asks for every platform", () => {
+    const main = join(project, "node_modules", manifest.name);
+    const binaries = readdirSync(main).filter((file) => file.endsWith(".node"));
+    assert.deepEqual(binaries, []);
+    const { optionalDependencies } = readJson(join(main, "package.json"));
+    const asked = platforms.map((platform) => [`${manifest.name}-${platform}`, manifest.version]);
+    assert.deepEqual(optionalDependencies, Object.fromEntries(asked));
+  });
+  await lint("release", tarballs);
+  await checkImports("release", project);
+
+  await check("release: a program of `bun build --compile` reads files, its project gone", () => {
+    const program = join(folder, "compiled", "program");
+    run(bun, ["build", "--compile", "compiled.mts", "--outfile", program], { cwd: project });
+    renameSync(project, `${project}-gone`);
+    const workspace = join(folder, "workspace");
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, "a.txt"), "one\ntwo\n");
+    assert.equal(run(program, [workspace, "a.txt"], { cwd: workspace }), "one\ntwo\n");
+  });
+}
+
+/**
+ * @param {string} kind
+ * @param {string[]} tarballs
+ */
+async function lint(kind, tarballs) {
+  for (const tarball of tarballs) {
+    await check(`${kind}: publint finds nothing in ${basename(tarball)}`, async () => {
+      const { buffer } = new Uint8Array(readFileSync(tarball));
+      // Below a warning are suggestions, such as to write down the default of `type`.
+      const options = /** @type {const} */ ({ strict: true, level: "warning" });
+      const { messages, pkg } = await publint({ ...options, pack: { tarball: buffer } });
+      const texts = messages.map((message) => formatMessage(message, pkg, { color: false }));
+      assert.deepEqual(texts, []);
+    });
+  }
+  const [main = ""] = tarballs;
+  await check(`${kind}: arethetypeswrong finds nothing, in all four modes`, () => {
+    node([commandPath("@arethetypeswrong/cli", "attw"), "--no-definitely-typed", main]);
+  });
+}
+
+/**
+ * Installs tarballs in a project that has nothing but the consumers. The seven platform packages
+ * that are not among them cannot be found, which npm forgives in optional dependencies; offline,
+ * so that no registry is asked for names that nobody may have published yet.
+ *
+ * @param {string[]} tarballs
+ * @param {string} project
+ */
+function install(tarballs, project) {
+  cpSync(CONSUMER, project, { recursive: true });
+  const own = { name: "consumer", private: true, type: "module" };
+  writeFileSync(join(project, "package.json"), `${JSON.stringify(own)}\n`);
+  const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund"];
+  npm(["install", ...options, ...tarballs], { cwd: project });
+}
+
+/**
+ * @param {string} kind
+ * @param {string} project
+ */
+async function checkImports(kind, project) {
+  await check(`${kind}: imported by an ES module on Node`, () => {
+    node(["read.mjs"], { cwd: project });
+  });
+  await check(`${kind}: required by a CommonJS module on Node`, () => {
+    node(["read.cjs"], { cwd: project });
+  });
+  await check(`${kind}: imported by an ES module on Bun`, () => {
+    run(bun, ["--no-install", "read.mjs"], { cwd: project });
+  });
+  await check(`${kind}: required by a CommonJS module on Bun`, () => {
+    run(bun, ["--no-install", "read.cjs"], { cwd: project });
+  });
+
+  // AbortSignal comes from Node's types in one kind of project, from the DOM's in the other.
+  const nodeTypes = ["--types", "node", "--typeRoots", join(ROOT, "node_modules", "@types")];
+  const domTypes = ["--lib", "es2022,dom"];
+  await check(`${kind}: compiles as strict TypeScript, resolution nodenext`, () => {
+    compile(project, ["--module", "nodenext", "--moduleResolution", "nodenext", ...nodeTypes]);
+  });
+  await check(`${kind}: compiles as strict TypeScript, resolution bundler`, () => {
+    compile(project, ["--module", "esnext", "--moduleResolution", "bundler", ...domTypes]);
+  });
+}
+
+/**
+ * @param {string} project
+ * @param {string[]} options
+ */
+function compile(project, options) {
+  const strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"];
+  const common = ["--noEmit", "--skipLibCheck", "false", "--target", "es2022", "--allowJs"];
+  const tsc = commandPath("typescript", "tsc");
+  node([tsc, ...common, ...strict, ...options, "types.mts"], { cwd: project });
+}
+
+/**
+ * The text files below a directory: npm/ may hold binaries that were put there for a release.
+ *
+ * @param {string} directory
+ * @returns {Record<string, string>}
+ */
+function textFiles(directory) {
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
+  const texts = names.filter((name) => /\.(json|md)$/.test(name)).sort();
+  return Object.fromEntries(
+    texts.map((name) => [name, readFileSync(join(directory, name), "utf8")]),
+  );
+}

@@ -1,0 +1,19 @@
+// @ts-check
+// A CommonJS module that uses the installed package; run by Node and by Bun.
+
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const ringfence = require("ringfence");
+
+async function main() {
+  const { EXPORTS } = await import("./exports.mjs");
+  // These are the binary's own names: those of test hooks, too, were it built with them.
+  const names = Object.keys(ringfence).filter((name) => name !== "__napiBindingTarget");
+  assert.deepEqual(names.sort(), [...EXPORTS].sort());
+
+  const { content } = await ringfence.readFile({ workspaceRoot: __dirname }, "package.json");
+  assert.equal(content, fs.readFileSync(path.join(__dirname, "package.json"), "utf8"));
+}
+
+main();

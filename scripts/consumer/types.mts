@@ -1,0 +1,82 @@
+// A strict TypeScript consumer: compiled against the installed package, never run.
+
+import type * as ringfence from "ringfence";
+import {
+  type Containment,
+  MAX_READ_FILE_SIZE_BYTES,
+  type ReadFileError,
+  type ReadFileErrorCode,
+  type ReadFileOptions,
+  type ReadFileOutput,
+  readFile,
+  readFileSync,
+  Workspace,
+  type WorkspaceError,
+} from "ringfence";
+import { EXPORTS } from "./exports.mjs";
+
+/** Every export has its declaration. */
+export const declared: readonly (keyof typeof ringfence)[] = EXPORTS;
+
+/** A host's own context, with keys that the library does not know. */
+interface ToolContext {
+  workspaceRoot: string;
+  writeScope: "read-only" | "workspace-write" | "unrestricted";
+  sessionId: string;
+  policy: { tools: Record<string, "allow" | "deny"> };
+}
+
+declare const context: ToolContext;
+
+/** As hosts declare it: whatever the handler takes after the context, the tool takes. */
+declare function createSecureTool<Args extends unknown[], R>(
+  meta: { name: string; isWriteOp: boolean },
+  handler: (context: ToolContext, ...args: Args) => Promise<R>,
+): (context: ToolContext, ...args: Args) => Promise<R>;
+
+export async function throughHost(): Promise<string> {
+  const tool = createSecureTool({ name: "read_file", isWriteOp: false }, readFile);
+  const output: ReadFileOutput = await tool(context, "a.txt", { start_line: 1, max_lines: null });
+  await tool(context, "a.txt");
+  // @ts-expect-error the path is a string
+  await tool(context, 1);
+  // @ts-expect-error a line number is no string
+  await tool(context, "a.txt", { start_line: "1" });
+  return output.content;
+}
+
+export async function everyWindow(workspace: Workspace, path: string): Promise<string[]> {
+  const windows: string[] = [];
+  let start_line: number | null = 1;
+  while (start_line !== null) {
+    const output: ReadFileOutput = await readFile(workspace, path, { start_line });
+    windows.push(output.content);
+    start_line = output.next_start_line;
+  }
+  return windows;
+}
+
+export function resultTypes(options: ReadFileOptions): (string | number | boolean | null)[] {
+  const { path, content, truncated, next_start_line, meta } = readFileSync(context, "a", options);
+  // @ts-expect-error null at the end of the file
+  const line: number = next_start_line;
+  // @ts-expect-error only there when asked for
+  const sha256: string = meta.sha256;
+  const counts: number = meta.byte_length + meta.line_count + meta.returned_line_count;
+  return [path, content, truncated, next_start_line, line, sha256, counts, meta.mtime_ms];
+}
+
+export function narrowed(error: ReadFileError | WorkspaceError): ReadFileErrorCode | null {
+  if (error.name === "ReadFileError") return error.path === "" ? null : error.code;
+  // @ts-expect-error a WorkspaceError has no path
+  return error.path;
+}
+
+export function containment(signal: AbortSignal): "kernel" | "walk" {
+  const workspace = Workspace.open("/srv", { invalidUtf8: "replace" });
+  const options: ReadFileOptions = { signal };
+  readFileSync(workspace, "a.txt", options);
+  const tier: Containment = workspace.containment;
+  const limit: number = MAX_READ_FILE_SIZE_BYTES;
+  return limit > 0 ? tier : "walk";
+}
