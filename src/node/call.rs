@@ -12,6 +12,7 @@ use napi::{Env, Task};
 
 use super::abort::{Listener, Signals};
 use super::raw::{Deferred, OnJsThread, to_js};
+use super::turn::settle_in_turn;
 
 /// What a piece of work comes to.
 pub(super) trait Outcome: Send + Sized + 'static {
@@ -20,6 +21,11 @@ pub(super) trait Outcome: Send + Sized + 'static {
 
     /// The answer after a panic.
     fn bug() -> Self;
+
+    /// How many bytes [`Outcome::into_js`] copies, roughly.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 /// A call whose arguments have been read.
@@ -130,7 +136,12 @@ where
         // Nothing is left to settle if a listener has rejected the promise.
         let deferred = pending.deferred.borrow_mut().take();
         match deferred {
-            Some(deferred) => settle(&env, deferred, outcome.unwrap_or_else(T::bug)),
+            Some(deferred) => {
+                let outcome = outcome.unwrap_or_else(T::bug);
+                let bytes = outcome.bytes();
+                let settle = Box::new(move |env: &Env| settle(env, deferred, outcome));
+                settle_in_turn(&env, bytes, settle)
+            }
             None => Ok(()),
         }
     }

@@ -12,6 +12,17 @@ pub enum JsText {
     Utf16(Vec<u16>),
 }
 
+impl JsText {
+    /// How many bytes the engine copies.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Latin1(bytes) => bytes.len(),
+            Self::Utf16(units) => size_of_val(units.as_slice()),
+        }
+    }
+}
+
 impl From<String> for JsText {
     fn from(text: String) -> Self {
         if text.is_ascii() {

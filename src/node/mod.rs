@@ -28,4 +28,5 @@ mod js_text;
 mod raw;
 #[cfg(feature = "test-hooks")]
 pub mod test_hooks;
+mod turn;
 mod value;

@@ -187,6 +187,10 @@ impl Outcome for Answer {
     fn bug() -> Self {
         Err(ReadFileError::new(Cause::Bug, None))
     }
+
+    fn bytes(&self) -> usize {
+        self.as_ref().map_or(0, |output| output.content.bytes())
+    }
 }
 
 impl From<core::ReadFileOutput> for ReadFileOutput {
