@@ -4,7 +4,7 @@
 //
 //     npm run example [-- DIRECTORY]
 
-import { mkdtemp, readdir, readFile as readBytes, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readFile as readBytes, readdir, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -95,7 +95,8 @@ async function readWhole(context: ToolContext, file: string, tally: Tally): Prom
 /** A refusal is right if the file, looked at independently, is binary or too large. */
 function expectRefusal(file: string, bytes: Buffer, message: string, tally: Tally): void {
   const code = message.slice(0, message.indexOf(":"));
-  const expected = bytes.length > MAX_READ_FILE_SIZE_BYTES ? "SIZE_LIMIT_EXCEEDED" : "BINARY_NOT_SUPPORTED";
+  const expected =
+    bytes.length > MAX_READ_FILE_SIZE_BYTES ? "SIZE_LIMIT_EXCEEDED" : "BINARY_NOT_SUPPORTED";
   if (code !== expected || (code === "BINARY_NOT_SUPPORTED" && isText(bytes))) {
     tally.faults.push(`${file}: ${message}`);
   }
@@ -121,7 +122,9 @@ async function tryToEscape(context: ToolContext, tally: Tally): Promise<void> {
   const above = await readFileTool(context, "../../package.json");
   expectStop("`..` through the host", above.status, "denied", tally);
 
-  const direct = await readFile(context, "../../package.json").catch((error: Error) => error.message);
+  const direct = await readFile(context, "../../package.json").catch(
+    (error: Error) => error.message,
+  );
   expectStop("`..` without the host", String(direct).split(":")[0], "SANDBOX_VIOLATION", tally);
 
   const workspaceRoot = await mkdtemp(path.join(tmpdir(), "ringfence-example-"));
