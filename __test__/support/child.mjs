@@ -1,0 +1,29 @@
+// The other side of child.ts. Plain JavaScript, since a child of Node 20 has no TypeScript loader.
+// The addon is loaded first: a user that may read nothing could not load it.
+
+import fs from "node:fs";
+import { readFile } from "../../index.js";
+
+const job = JSON.parse(process.argv[2]);
+
+if (job.lostDirectory) {
+  process.chdir(job.lostDirectory);
+  fs.rmdirSync(job.lostDirectory);
+}
+
+if (typeof job.user === "number") {
+  process.setgroups?.([]);
+  process.setgid(job.user);
+  process.setuid(job.user);
+}
+
+const outcomes = [];
+for (const { context, path, options } of job.reads) {
+  try {
+    outcomes.push({ answer: await readFile(context, path, options) });
+  } catch (error) {
+    const { name, code, path: shown, message } = error;
+    outcomes.push({ error: { name, code, path: shown, message } });
+  }
+}
+process.stdout.write(JSON.stringify(outcomes));

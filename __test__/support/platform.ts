@@ -1,0 +1,65 @@
+// What this machine can show. Each constant is `false`, or the reason to skip.
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+type Skip = false | string;
+
+export const isWindows = process.platform === "win32";
+export const isLinux = process.platform === "linux";
+const isRoot = process.getuid?.() === 0;
+
+export const notPosix: Skip = isWindows && "a POSIX rule: this is Windows";
+export const notWindows: Skip = !isWindows && "a Windows rule: this is not Windows";
+export const notLinux: Skip = !isLinux && "a Linux rule: this is not Linux";
+
+export const noSymlinks: Skip = unlessPossible("this user may not make symlinks", (dir) =>
+  fs.symlinkSync("nowhere", path.join(dir, "link")),
+);
+
+export const noFifos: Skip =
+  notPosix || unlessPossible("mkfifo is missing", (dir) => mkfifo(path.join(dir, "pipe")));
+
+export const noDevices: Skip =
+  notPosix ||
+  unlessPossible("only root may make device files, on a file system that has them", (dir) => {
+    mknodNull(path.join(dir, "null"));
+    fs.closeSync(fs.openSync(path.join(dir, "null"), "r"));
+  });
+
+/** Permission bits bind nobody who is root: as root, a child process must drop its user first. */
+export const noPermissions: Skip =
+  notPosix ||
+  (isRoot && typeof process.setuid !== "function" && "running as root, and no setuid to drop it");
+
+/** The user and group that a child drops to, where it starts as root. */
+export const UNPRIVILEGED = isRoot ? 65534 : null;
+
+/** On a case-insensitive or normalising volume, two spellings are one name. */
+export const namesAreFolded: Skip = unlessPossible("this volume folds names", (dir) => {
+  fs.writeFileSync(path.join(dir, "a"), "");
+  if (fs.existsSync(path.join(dir, "A"))) throw new Error("folded");
+});
+
+export function mkfifo(absolute: string): void {
+  execFileSync("mkfifo", [absolute], { stdio: "ignore" });
+}
+
+export function mknodNull(absolute: string): void {
+  execFileSync("mknod", [absolute, "c", "1", "3"], { stdio: "ignore" });
+  fs.chmodSync(absolute, 0o666);
+}
+
+function unlessPossible(reason: string, attempt: (dir: string) => void): Skip {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-probe-"));
+  try {
+    attempt(dir);
+    return false;
+  } catch {
+    return reason;
+  } finally {
+    fs.rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,90 @@
+// A throw-away workspace for one test: `base/ws` is the root, `base/outside` is what must stay out.
+
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+export class TestWorkspace {
+  /** The fresh directory that holds everything; resolved, so that no link stands in it. */
+  readonly base: string;
+  readonly root: string;
+  readonly outside: string;
+
+  constructor() {
+    this.base = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "ringfence-test-"));
+    this.root = path.join(this.base, "ws");
+    this.outside = path.join(this.base, "outside");
+    fs.mkdirSync(this.root);
+    fs.mkdirSync(this.outside);
+  }
+
+  get context(): { workspaceRoot: string; writeScope: "read-only" } {
+    return { workspaceRoot: this.root, writeScope: "read-only" };
+  }
+
+  /** What no message may ever contain. */
+  get hidden(): string[] {
+    return [this.base];
+  }
+
+  /** The absolute path of something in the workspace. */
+  at(relative: string): string {
+    return path.join(this.root, relative);
+  }
+
+  /** Writes a file in the workspace, with the folders it needs. */
+  write(relative: string, data: string | Uint8Array): string {
+    return writeFile(this.at(relative), data);
+  }
+
+  /** Writes a file beside the workspace, which nothing may ever read. */
+  writeOutside(relative: string, data: string | Uint8Array = SECRET): string {
+    return writeFile(path.join(this.outside, relative), data);
+  }
+
+  folder(relative: string): string {
+    fs.mkdirSync(this.at(relative), { recursive: true });
+    return this.at(relative);
+  }
+
+  /** Makes the symlink `relative`, whose target is `target`, to the letter. */
+  link(relative: string, target: string, kind?: "dir" | "file"): string {
+    fs.mkdirSync(path.dirname(this.at(relative)), { recursive: true });
+    fs.symlinkSync(target, this.at(relative), kind);
+    return this.at(relative);
+  }
+
+  dispose(): void {
+    fs.rmSync(this.base, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The text of everything outside: a test that ever sees it has seen a leak. */
+export const SECRET = "the secret outside\n";
+
+function writeFile(absolute: string, data: string | Uint8Array): string {
+  fs.mkdirSync(path.dirname(absolute), { recursive: true });
+  fs.writeFileSync(absolute, data);
+  return absolute;
+}
+
+/** A test body that gets a workspace of its own, removed when it ends. */
+export function inWorkspace(body: (ws: TestWorkspace) => unknown): () => Promise<void> {
+  return async () => {
+    const ws = new TestWorkspace();
+    try {
+      await body(ws);
+    } finally {
+      ws.dispose();
+    }
+  };
+}
+
+/** The bytes that a hex dump such as `61 0D 0A` shows. */
+export function hex(dump: string): Uint8Array {
+  return new Uint8Array(Buffer.from(dump.replaceAll(" ", ""), "hex"));
+}
+
+export function concat(...parts: (string | Uint8Array)[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array))));
+}
