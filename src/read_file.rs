@@ -253,10 +253,14 @@ impl std::error::Error for ReadFileError {}
 /// A path as it may be shown: relative, or of an absolute one its last name alone.
 fn presentable(path: &str) -> String {
     if is_absolute_anywhere(path) {
-        let last = path.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        return format!("…/{last}");
+        return last_name(path);
     }
     WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
+}
+
+fn last_name(path: &str) -> String {
+    let last = path.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
+    format!("…/{last}")
 }
 
 /// A path in a message: on one line, and not longer than a message may be.
@@ -308,8 +312,14 @@ pub fn read_file(
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
 ) -> Result<ReadFileOutput, ReadFileError> {
-    let located =
-        sandbox.locate(path).map_err(|refusal| ReadFileError::new(refusal, Some(path)))?;
+    let located = sandbox.locate(path).map_err(|refusal| {
+        let mut error = ReadFileError::new(refusal, Some(path));
+        // A path that climbs out and down again to the root would spell it.
+        if sandbox.is_spelled_in(path) {
+            error.path = last_name(path);
+        }
+        error
+    })?;
     read_located(sandbox, &located, options, invalid_utf8)
         .map_err(|cause| ReadFileError::at(&located, cause))
 }

@@ -98,6 +98,16 @@ fn an_absolute_path_never_shows() {
 }
 
 #[test]
+fn a_path_that_climbs_out_and_spells_the_root_does_not_show_it() {
+    let (guard, sandbox) = workspace(&[]);
+    let root = guard.path().to_str().unwrap();
+    let error = read(&sandbox, &format!("../../..{root}/x")).unwrap_err();
+    assert_eq!(error.path(), "…/x");
+    let error = read(&sandbox, "../x").unwrap_err();
+    assert_eq!(error.path(), "../x");
+}
+
+#[test]
 fn a_message_stays_on_one_line_and_keeps_its_characters_whole() {
     let (_guard, sandbox) = workspace(&[]);
     let message = read(&sandbox, "a\nb\u{202e}").unwrap_err().to_string();

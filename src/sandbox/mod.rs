@@ -198,6 +198,16 @@ impl Sandbox {
         WorkspacePath::parse_allowing_absolute(path, |absolute| self.root.part_inside(absolute))
     }
 
+    /// Whether a text holds the root's absolute path, which nobody is to be shown.
+    #[must_use]
+    pub fn is_spelled_in(&self, text: &str) -> bool {
+        let spellings = [Some(&*self.root.spelled), Some(&*self.root.plain), self.root.canonical()];
+        spellings.into_iter().flatten().filter_map(Path::to_str).any(|root| {
+            // `/` alone gives nothing away.
+            root.len() > 1 && text.contains(root)
+        })
+    }
+
     /// Opens a regular file for reading, without ever waiting for it.
     ///
     /// # Errors
