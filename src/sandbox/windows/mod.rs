@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf, Prefix};
 
 use windows_sys::Win32::Foundation::{
     ERROR_CANT_ACCESS_FILE, ERROR_DIRECTORY, ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME,
+    ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
@@ -91,10 +92,9 @@ impl Directory {
         }
     }
 
-    /// A directory cannot vanish while a handle holds it.
-    #[allow(clippy::unused_self, reason = "on other systems it can")]
+    /// Whether the directory has been removed since it was opened.
     pub(super) fn is_removed(&self) -> bool {
-        false
+        sys::is_deleted(&self.0).unwrap_or(false)
     }
 
     /// What the system calls the open directory.
@@ -277,6 +277,8 @@ fn open_error(error: io::Error) -> OpenError {
     match error.raw_os_error().map(i32::cast_unsigned) {
         Some(ERROR_DIRECTORY) => return OpenError::NotFolder,
         Some(ERROR_FILENAME_EXCED_RANGE | ERROR_INVALID_NAME) => return OpenError::NameTooLong,
+        // Another program has it open and lets nobody in.
+        Some(ERROR_SHARING_VIOLATION | ERROR_LOCK_VIOLATION) => return OpenError::PermissionDenied,
         // A socket's file is a reparse point that nothing opens.
         Some(ERROR_CANT_ACCESS_FILE) => return OpenError::SpecialFile,
         _ => {}
@@ -289,3 +291,6 @@ fn open_error(error: io::Error) -> OpenError {
         _ => OpenError::System(error),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,8 +20,8 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_TAG_INFO, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FileAttributeTagInfo, GetFileInformationByHandleEx, GetFinalPathNameByHandleW,
-    MAXIMUM_REPARSE_DATA_BUFFER_SIZE,
+    FILE_STANDARD_INFO, FileAttributeTagInfo, FileStandardInfo, GetFileInformationByHandleEx,
+    GetFinalPathNameByHandleW, MAXIMUM_REPARSE_DATA_BUFFER_SIZE,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 use windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT;
@@ -54,7 +54,7 @@ pub(super) fn open_beneath(
         Buffer: name.as_ptr().cast_mut(),
     };
     let attributes = OBJECT_ATTRIBUTES {
-        Length: u32::try_from(size_of::<OBJECT_ATTRIBUTES>()).unwrap_or(0),
+        Length: size_of_u32::<OBJECT_ATTRIBUTES>(),
         RootDirectory: parent.as_raw_handle(),
         ObjectName: &raw const name,
         Attributes: OBJ_CASE_INSENSITIVE,
@@ -92,6 +92,25 @@ pub(super) fn open_beneath(
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
+/// Whether an open file has been deleted, so that it vanishes with its last handle.
+pub(super) fn is_deleted(handle: &OwnedHandle) -> io::Result<bool> {
+    let mut info = FILE_STANDARD_INFO::default();
+    // SAFETY: the buffer is a local of the very type that this class of information fills, and
+    // its size is given.
+    let done = unsafe {
+        GetFileInformationByHandleEx(
+            handle.as_raw_handle(),
+            FileStandardInfo,
+            (&raw mut info).cast(),
+            size_of_u32::<FILE_STANDARD_INFO>(),
+        )
+    };
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(info.DeletePending || info.NumberOfLinks == 0)
+}
+
 /// A file's attributes, and its reparse tag if it is a reparse point.
 pub(super) fn attributes_and_tag(handle: &OwnedHandle) -> io::Result<(u32, u32)> {
     let mut info = FILE_ATTRIBUTE_TAG_INFO::default();
@@ -102,7 +121,7 @@ pub(super) fn attributes_and_tag(handle: &OwnedHandle) -> io::Result<(u32, u32)>
             handle.as_raw_handle(),
             FileAttributeTagInfo,
             (&raw mut info).cast(),
-            u32::try_from(size_of::<FILE_ATTRIBUTE_TAG_INFO>()).unwrap_or(0),
+            size_of_u32::<FILE_ATTRIBUTE_TAG_INFO>(),
         )
     };
     if done == 0 {
@@ -156,4 +175,12 @@ pub(super) fn final_path(handle: &impl AsRawHandle) -> io::Result<PathBuf> {
             length => path.resize(length + 1, 0),
         }
     }
+}
+
+/// The size of a structure, as Windows counts.
+const fn size_of_u32<T>() -> u32 {
+    assert!(size_of::<T>() < 4096);
+    #[allow(clippy::cast_possible_truncation, reason = "asserted above")]
+    let size = size_of::<T>() as u32;
+    size
 }
