@@ -15,26 +15,40 @@ export type Containment = "kernel" | "walk";
 export type InvalidUtf8 = "reject" | "replace";
 
 /**
+ * What success promises about a power failure: `"full"`, the default, that file and directory have
+ * reached the disk; `"none"` nothing, which is faster.
+ */
+export type Durability = "full" | "none";
+
+/**
+ * The algorithm of a content hash: `"sha256"` of the UTF-8 bytes, or `"aptix"`, that host's
+ * canonical content hash (TUL-004 §5.1 step 6).
+ */
+export type ContentHash = "sha256" | "aptix";
+
+/**
  * Any object with an absolute `workspaceRoot`, such as a host's own tool context; other keys are
  * the host's own and ignored. The root is opened anew for each call: a `Workspace` is faster.
  */
-export interface WorkspaceContext {
+export interface WorkspaceContext extends WorkspaceOptions {
   /** Absolute path of the workspace's root directory; it may lead through symbolic links. */
   workspaceRoot: string;
-  /** How far tools may write. Reading ignores it. */
-  writeScope?: WriteScope | null;
-  /** Default `"reject"`. */
-  invalidUtf8?: InvalidUtf8 | null;
   /** Aborts every call that is made with this context, as a `signal` in its options does. */
   signal?: AbortSignal | null;
 }
 
-/** Options of `Workspace.open`. */
+/** Options of `Workspace.open`; the same keys work in a plain context. */
 export interface WorkspaceOptions {
-  /** Default `"workspace-write"`. */
+  /** Default `"workspace-write"`. `"read-only"` lets `createFile` answer `WriteFailed`. */
   writeScope?: WriteScope | null;
   /** Default `"reject"`. */
   invalidUtf8?: InvalidUtf8 | null;
+  /** Default `"full"`. */
+  durability?: Durability | null;
+  /** Default `"sha256"`. */
+  contentHash?: ContentHash | null;
+  /** The largest file that `createFile` makes, in bytes: an integer >= 1. Default 1,048,576. */
+  maxCreateBytes?: number | null;
 }
 
 /** Options of `readFile` (specification `read_file` §4.1). */
@@ -88,6 +102,48 @@ export interface WorkspaceError extends Error {
   code: "INVALID_ARGUMENT" | "INTERNAL";
 }
 
+/** The arguments of `createFile` (specification TUL-004 §4.2), as the model sends them. */
+export interface CreateFileArguments {
+  /** Relative to the workspace root; absolute paths are refused. */
+  path: string;
+  /** The entire text of the file. */
+  content: string;
+  /** Whether a file that exists there may be replaced. Default `false`. */
+  overwrite?: boolean | null;
+  /**
+   * Replace only a file whose bytes still have this SHA-256, as `readFile` gives it in
+   * `meta.sha256`; otherwise the answer is `WriteFailed`. An absent file has no hash.
+   */
+  expectedHash?: string | null;
+}
+
+/**
+ * What `createFile` can fail with (specification TUL-004 §5.3):
+ *
+ * - `FileExists`: something exists there, and `overwrite` is not true.
+ * - `InvalidPath`: the path is empty, absolute, leads out of the workspace, names a directory, or
+ *   has a name that nobody could find again.
+ * - `DirectoryCreateFailed`: a folder on the way is a file, or could not be made.
+ * - `WriteFailed`: not permitted, not the expected file any more, or the disk failed.
+ * - `TooLarge`: more than the workspace's `maxCreateBytes`.
+ * - `HashFailed`: part of the specification; it does not happen here.
+ * - `UnhandledException`: a wrong argument or context, or a fault of ringfence.
+ */
+export type CreateFileErrorCode =
+  | "FileExists"
+  | "InvalidPath"
+  | "DirectoryCreateFailed"
+  | "WriteFailed"
+  | "TooLarge"
+  | "HashFailed"
+  | "UnhandledException";
+
+/** What `contentHash` throws. */
+export interface ContentHashError extends Error {
+  name: "ContentHashError";
+  code: "INVALID_ARGUMENT" | "INTERNAL";
+}
+
 /**
  * Which binding artifact the generated loader actually loaded: `'native'` for
  * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
@@ -124,6 +180,61 @@ export declare class Workspace {
    */
   close(): void
 }
+
+/**
+ * The hash of a text as 64 lowercase hex digits: SHA-256 of its UTF-8, or by `"aptix"` that
+ * host's canonical content hash, which makes line ends `
+`, cuts every line to 500 UTF-16 units,
+ * ends each with `
+`, and takes SHA-256 of that.
+ *
+ * Throws a `ContentHashError` with the code `INVALID_ARGUMENT`.
+ */
+export declare function contentHash(text: string, algorithm?: ContentHash | null): string
+
+/**
+ * Creates a file in the workspace, or replaces one if `args.overwrite` is true: all or nothing.
+ *
+ * Line ends become `
+` and a leading byte order mark is dropped; otherwise the content is
+ * written as it is. A new file appears complete and never in place of another. A replaced one is
+ * the old or the new file to every reader, keeps its permission bits, and a symbolic link to it
+ * stays a link; other hard links to it keep the old content. Folders on the way are made, and
+ * taken back if the file then fails.
+ *
+ * Resolves with the result, also of a failure; rejects only with `signal.reason` when the
+ * context's signal is aborted, and then nothing was written.
+ */
+export declare function createFile(context: WorkspaceContext | Workspace, args: CreateFileArguments): Promise<CreateFileResult>
+
+/** What `createFile` answers (specification TUL-004 §4.3). */
+export interface CreateFileResult {
+  /** Whether the file is there as it was asked for. */
+  success: boolean
+  /** What happened, or what is wrong, in a sentence. */
+  message: string
+  /**
+   * The path relative to the workspace root, components separated by `/`. Of a refused path, as
+   * it was given; of one that spells out the root, its last name as `…/name`.
+   */
+  path: string
+  /** How many bytes were written; 0 on failure. */
+  sizeBytes: number
+  /**
+   * The content's hash as 64 lowercase hex digits: SHA-256 of the bytes on disk, unless the
+   * context asks for `contentHash: "aptix"`. `""` on failure.
+   */
+  hash: string
+  /** Whether the file did not exist before. */
+  created: boolean
+  /** Whether a file was replaced. */
+  overwritten: boolean
+  /** `null` on success. */
+  errorCode: CreateFileErrorCode | null | null
+}
+
+/** `createFile` on the calling thread. Returns the result, also of a failure. */
+export declare function createFileSync(context: WorkspaceContext | Workspace, args: CreateFileArguments): CreateFileResult
 
 /**
  * The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are

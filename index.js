@@ -598,6 +598,9 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.Workspace = nativeBinding.Workspace
+module.exports.contentHash = nativeBinding.contentHash
+module.exports.createFile = nativeBinding.createFile
+module.exports.createFileSync = nativeBinding.createFileSync
 module.exports.MAX_READ_FILE_SIZE_BYTES = nativeBinding.MAX_READ_FILE_SIZE_BYTES
 module.exports.readFile = nativeBinding.readFile
 module.exports.readFileSync = nativeBinding.readFileSync

@@ -10,6 +10,20 @@ use std::ops::RangeInclusive;
 /// The largest integer a JavaScript number holds exactly: 2^53 - 1.
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
+/// The positive integers that a JavaScript number holds exactly.
+pub const SAFE_INTEGERS: RangeInclusive<NonZeroU64> = positive_up_to(MAX_SAFE_INTEGER);
+
+/// The integers from 1 to `last`.
+///
+/// # Panics
+///
+/// If `last` is 0.
+#[must_use]
+#[allow(clippy::unwrap_used, reason = "evaluated by the compiler, which would say so")]
+pub const fn positive_up_to(last: u64) -> RangeInclusive<NonZeroU64> {
+    NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
+}
+
 /// An argument that breaks its rule.
 ///
 /// Its text reads `start_line must be an integer >= 1, got -1`. It never holds a string that
@@ -99,12 +113,18 @@ pub fn integer_rule(range: &RangeInclusive<NonZeroU64>) -> String {
     }
 }
 
-/// A number in JavaScript's words where they differ from Rust's.
+/// A number as JavaScript prints it (ECMA-262, `Number::toString`).
 fn js_number(number: f64) -> String {
-    if number.is_infinite() {
-        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        f64::INFINITY => if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+        1e-6..1e21 => number.to_string(),
+        _ if number.is_nan() => "NaN".to_owned(),
+        _ => {
+            let text = format!("{number:e}");
+            if text.contains("e-") { text } else { text.replace('e', "e+") }
+        }
     }
-    if number.abs() >= 1e21 { format!("{number:e}") } else { number.to_string() }
 }
 
 #[cfg(test)]
@@ -112,11 +132,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const fn up_to(last: u64) -> RangeInclusive<NonZeroU64> {
-        NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
-    }
-    const LINES: RangeInclusive<NonZeroU64> = up_to(500);
-    const ANY: RangeInclusive<NonZeroU64> = up_to(MAX_SAFE_INTEGER);
+    const LINES: RangeInclusive<NonZeroU64> = positive_up_to(500);
+    const ANY: RangeInclusive<NonZeroU64> = SAFE_INTEGERS;
 
     fn nonzero(number: u64) -> NonZeroU64 {
         number.try_into().unwrap()
@@ -164,7 +181,10 @@ mod tests {
             message(f64::NEG_INFINITY, &ANY),
             "start_line must be an integer >= 1, got -Infinity"
         );
-        assert_eq!(message(1e300, &ANY), "start_line must be an integer >= 1, got 1e300");
+        assert_eq!(message(1e300, &ANY), "start_line must be an integer >= 1, got 1e+300");
+        assert_eq!(message(5e-324, &ANY), "start_line must be an integer >= 1, got 5e-324");
+        assert_eq!(message(-0.0, &ANY), "start_line must be an integer >= 1, got 0");
+        assert_eq!(message(1.5e-6, &ANY), "start_line must be an integer >= 1, got 0.0000015");
     }
 
     proptest! {

@@ -8,15 +8,20 @@
 //! | module | what it is |
 //! | --- | --- |
 //! | [`read_file`] | the `read_file` specification: one file, one window of lines |
+//! | [`create_file`] | the `workspace_create_file` specification: all or nothing, and nobody else's file |
 //! | [`sandbox`] | the only folder that touches a disk: everything is opened beneath the root |
 //! | [`path`] | a model's path, parsed once and refused once |
 //! | [`text`] | decoding, newlines, line windows |
+//! | [`hash`] | content hashes |
 //! | [`argument`] | what a wrong argument is told |
 //! | `node` | the only folder that knows JavaScript |
 //!
-//! Imports run one way: `node` → specifications → `sandbox`, `text`, `path`, `argument`.
+//! Imports run one way: `node` → specifications → `sandbox`, `text`, `path`, `hash`,
+//! `argument`.
 
 pub mod argument;
+pub mod create_file;
+pub mod hash;
 #[cfg_attr(test, allow(dead_code, reason = "napi-derive registers nothing in unit tests"))]
 mod node;
 pub mod path;

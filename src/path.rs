@@ -164,6 +164,12 @@ impl WorkspacePath {
         Ok(Self { relative: names.join("/"), must_be_directory })
     }
 
+    /// The workspace root.
+    #[must_use]
+    pub fn root() -> Self {
+        Self { relative: String::new(), must_be_directory: true }
+    }
+
     /// The path, components separated by `/`; empty for the root itself.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -182,6 +188,13 @@ impl WorkspacePath {
         self.must_be_directory
     }
 
+    /// The folder that the first `count` names lead to.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        let names: Vec<_> = self.names().take(count).collect();
+        Self { relative: names.join("/"), must_be_directory: true }
+    }
+
     /// The names from the root down; none for the root itself.
     #[must_use]
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
@@ -196,6 +209,93 @@ impl fmt::Display for WorkspacePath {
     }
 }
 
+/// A path at which a file may be created: stricter than a [`WorkspacePath`], because what is
+/// created has to be found again, by people and by programs, under the name that was meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFilePath(WorkspacePath);
+
+/// Why no file is created at a path, by its spelling alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NewFileRefusal {
+    /// What no path may be.
+    #[error(transparent)]
+    Path(#[from] PathRefusal),
+    /// The workspace root, or a spelling that ends in `/`, `/.` or `/..`.
+    #[error("path must name a file, not a folder")]
+    NamesFolder,
+    /// C0 or C1 controls, DEL.
+    #[error("path must not contain control characters")]
+    ControlCharacter,
+    /// Bidi controls, U+200B, U+2060, U+FEFF: two names would look alike.
+    #[error("path must not contain the invisible character U+{:04X}", u32::from(*.0))]
+    Invisible(char),
+    /// A model that writes `~/a.txt` means a home directory, which is not in the workspace.
+    #[error("path must not start with `~`: it is not expanded")]
+    Tilde,
+    /// No system that this library runs on takes longer ones.
+    #[error("path has a name of more than {MAX_NAME_BYTES} bytes")]
+    NameTooLong,
+    /// More than the system takes in one call.
+    #[error("path is longer than {MAX_PATH_BYTES} bytes")]
+    PathTooLong,
+}
+
+/// The longest name, in bytes of UTF-8, that a new file or folder may have.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// The longest path, in bytes of UTF-8, at which a file may be created: Linux' `PATH_MAX` without
+/// its NUL.
+pub const MAX_PATH_BYTES: usize = 4095;
+
+impl NewFilePath {
+    /// Parses the path of a file to create. Absolute paths are refused, even inside the root.
+    ///
+    /// # Errors
+    ///
+    /// [`NewFileRefusal`] says which rule the spelling breaks.
+    pub fn parse(text: &str) -> Result<Self, NewFileRefusal> {
+        let path = WorkspacePath::parse(text)?;
+        if path.is_root() || path.must_be_directory() {
+            return Err(NewFileRefusal::NamesFolder);
+        }
+        // A blank component would pass above; the characters are looked for in what is left.
+        for character in path.as_str().chars() {
+            if character.is_control() {
+                return Err(NewFileRefusal::ControlCharacter);
+            }
+            if is_invisible(character) {
+                return Err(NewFileRefusal::Invisible(character));
+            }
+        }
+        if path.names().next() == Some("~") {
+            return Err(NewFileRefusal::Tilde);
+        }
+        if path.names().any(|name| name.len() > MAX_NAME_BYTES) {
+            return Err(NewFileRefusal::NameTooLong);
+        }
+        if path.as_str().len() > MAX_PATH_BYTES {
+            return Err(NewFileRefusal::PathTooLong);
+        }
+        Ok(Self(path))
+    }
+
+    /// The path itself.
+    #[must_use]
+    pub fn as_path(&self) -> &WorkspacePath {
+        &self.0
+    }
+}
+
+/// Unicode's `Bidi_Control`, and the characters of no width that are letters to nobody. U+200C and
+/// U+200D are letters to some and stay legal.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}'
+    )
+}
+
 /// Whether a character separates components: `\` as well as `/`, on every system.
 fn is_separator(character: char) -> bool {
     matches!(character, '/' | '\\')
@@ -205,6 +305,20 @@ fn is_separator(character: char) -> bool {
 #[must_use]
 pub fn is_absolute_anywhere(text: &str) -> bool {
     text.starts_with(is_separator) || names_drive_or_share(text)
+}
+
+/// Of a path that must not be shown whole, its last name, as `…/name`.
+#[must_use]
+pub fn last_name(path: &str) -> String {
+    let last = path.rsplit(is_separator).find(|name| !name.is_empty()).unwrap_or_default();
+    format!("…/{last}")
+}
+
+/// Whether a text holds an absolute path that nobody is to be shown.
+#[must_use]
+pub fn spells(text: &str, secret: &str) -> bool {
+    // `/` alone gives nothing away.
+    secret.len() > 1 && text.replace('\\', "/").contains(&secret.replace('\\', "/"))
 }
 
 fn refuse_unreadable(text: &str) -> Result<(), PathRefusal> {
@@ -360,6 +474,37 @@ mod tests {
         assert_eq!(parse("/elsewhere"), Err(PathRefusal::Absolute));
         assert_eq!(parse("/ws/C:/b"), Err(PathRefusal::DriveOrShare));
         assert_eq!(parse("a").unwrap().as_str(), "a");
+    }
+
+    #[test]
+    fn a_new_file_needs_a_name_that_shows_what_it_is() {
+        use NewFileRefusal as Refusal;
+        for (path, refusal) in [
+            ("", Refusal::Path(PathRefusal::Blank)),
+            ("../x", Refusal::Path(PathRefusal::AboveRoot)),
+            ("/x", Refusal::Path(PathRefusal::Absolute)),
+            (".", Refusal::NamesFolder),
+            ("a/", Refusal::NamesFolder),
+            ("a/.", Refusal::NamesFolder),
+            ("a/b/..", Refusal::NamesFolder),
+            ("rules.md\n", Refusal::ControlCharacter),
+            ("a\u{7f}", Refusal::ControlCharacter),
+            ("a\u{85}b/c", Refusal::ControlCharacter),
+            ("a\u{202e}b", Refusal::Invisible('\u{202e}')),
+            ("a\u{200b}", Refusal::Invisible('\u{200b}')),
+            ("\u{feff}a", Refusal::Invisible('\u{feff}')),
+            ("~/a", Refusal::Tilde),
+            ("~", Refusal::Tilde),
+            (&"n".repeat(256), Refusal::NameTooLong),
+            (&"n/".repeat(2500), Refusal::NamesFolder),
+            (&("n/".repeat(2500) + "n"), Refusal::PathTooLong),
+        ] {
+            assert_eq!(NewFilePath::parse(path), Err(refusal), "{path:?}");
+        }
+        let long = "あ".repeat(85);
+        for path in ["~a", "a/~", "a\u{200d}b", "a\u{200c}b", "a\u{a0}b", &long, &"n".repeat(255)] {
+            assert_eq!(NewFilePath::parse(path).unwrap().as_path().as_str(), path);
+        }
     }
 
     /// What a path means, computed by counting instead of collapsing.

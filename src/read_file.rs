@@ -30,11 +30,10 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
-use sha2::{Digest, Sha256};
-
-use crate::argument::{ArgumentError, MAX_SAFE_INTEGER};
-use crate::path::{PathRefusal, WorkspacePath, is_absolute_anywhere};
-use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
+use crate::argument::{ArgumentError, SAFE_INTEGERS, positive_up_to};
+use crate::hash;
+use crate::path::{PathRefusal, WorkspacePath, is_absolute_anywhere, last_name};
+use crate::sandbox::{FileSize, OpenError, ReadError, RootError, Sandbox};
 use crate::text::{self, InvalidUtf8, LineWindow, NotText};
 
 // §3.2, §4.1: limits and defaults.
@@ -44,18 +43,13 @@ use crate::text::{self, InvalidUtf8, LineWindow, NotText};
 pub const MAX_READ_FILE_SIZE_BYTES: u64 = 1_048_576;
 
 /// What `start_line` may be; the default is 1.
-pub const START_LINE: RangeInclusive<NonZeroU64> = up_to(MAX_SAFE_INTEGER);
+pub const START_LINE: RangeInclusive<NonZeroU64> = SAFE_INTEGERS;
 
 /// What `max_lines` may be; the default is [`DEFAULT_MAX_LINES`].
-pub const MAX_LINES: RangeInclusive<NonZeroU64> = up_to(500);
+pub const MAX_LINES: RangeInclusive<NonZeroU64> = positive_up_to(500);
 
 /// How many lines come without `max_lines`.
 pub const DEFAULT_MAX_LINES: NonZeroU64 = NonZeroU64::new(200).unwrap();
-
-#[allow(clippy::unwrap_used, reason = "evaluated by the compiler, which would say so")]
-const fn up_to(last: u64) -> RangeInclusive<NonZeroU64> {
-    NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
-}
 
 /// §4.1: what is asked for beside the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,11 +160,8 @@ pub enum Cause {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// More bytes than the limit. Paging would not help, so the message does not suggest it.
-    #[error("the file has {size} bytes, more than the limit of {MAX_READ_FILE_SIZE_BYTES} bytes")]
-    TooLarge {
-        /// The file's size in bytes, as far as it is known.
-        size: u64,
-    },
+    #[error("the file has {0}, more than the limit of {MAX_READ_FILE_SIZE_BYTES} bytes")]
+    TooLarge(FileSize),
     /// Reading failed.
     #[error(transparent)]
     Read(ReadError),
@@ -185,7 +176,7 @@ pub enum Cause {
 impl From<ReadError> for Cause {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::TooLarge { size } => Self::TooLarge { size },
+            ReadError::TooLarge(size) => Self::TooLarge(size),
             error => Self::Read(error),
         }
     }
@@ -200,6 +191,16 @@ impl ReadFileError {
 
     fn at(path: &WorkspacePath, cause: impl Into<Cause>) -> Self {
         Self { cause: cause.into(), path: path.to_string() }
+    }
+
+    /// Shows no more than the last name of a path that spells out what must not be shown, such as
+    /// `file:///root/of/the/workspace/a.txt`.
+    #[must_use]
+    pub fn hiding(mut self, is_secret: impl FnOnce(&str) -> bool) -> Self {
+        if is_secret(&self.path) {
+            self.path = last_name(&self.path);
+        }
+        self
     }
 
     /// The code, which is all that a program should branch on.
@@ -221,9 +222,9 @@ impl ReadFileError {
                 }
                 OpenError::PermissionDenied => Code::PermissionDenied,
                 OpenError::IsDirectory | OpenError::SpecialFile => Code::NotFile,
-                OpenError::System(_) => Code::Internal,
+                OpenError::Leased | OpenError::System(_) => Code::Internal,
             },
-            Cause::TooLarge { .. } => Code::SizeLimitExceeded,
+            Cause::TooLarge(_) => Code::SizeLimitExceeded,
             Cause::Read(ReadError::Waits) => Code::NotFile,
             Cause::NotText(_) => Code::BinaryNotSupported,
             Cause::Read(_) | Cause::Bug => Code::Internal,
@@ -256,11 +257,6 @@ fn presentable(path: &str) -> String {
         return last_name(path);
     }
     WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
-}
-
-fn last_name(path: &str) -> String {
-    let last = path.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-    format!("…/{last}")
 }
 
 /// A path in a message: on one line, and not longer than a message may be.
@@ -313,15 +309,16 @@ pub fn read_file(
     invalid_utf8: InvalidUtf8,
 ) -> Result<ReadFileOutput, ReadFileError> {
     let located = sandbox.locate(path).map_err(|refusal| {
-        let mut error = ReadFileError::new(refusal, Some(path));
-        // A path that climbs out and down again to the root would spell it.
-        if sandbox.is_spelled_in(path) {
-            error.path = last_name(path);
-        }
-        error
-    })?;
-    read_located(sandbox, &located, options, invalid_utf8)
-        .map_err(|cause| ReadFileError::at(&located, cause))
+        // The host's mistake comes before the model's.
+        let cause: Cause =
+            if sandbox.is_gone() { OpenError::RootGone.into() } else { refusal.into() };
+        ReadFileError::new(cause, Some(path))
+    });
+    let read = located.and_then(|located| {
+        read_located(sandbox, &located, options, invalid_utf8)
+            .map_err(|cause| ReadFileError::at(&located, cause))
+    });
+    read.map_err(|error| error.hiding(|path| sandbox.is_spelled_in(path)))
 }
 
 fn read_located(
@@ -336,7 +333,7 @@ fn read_located(
     // サイズ検証
     let bytes = file.read_to_end(MAX_READ_FILE_SIZE_BYTES)?;
     let byte_length = bytes.len() as u64;
-    let sha256 = options.include_hash.then(|| sha256_hex(&bytes));
+    let sha256 = options.include_hash.then(|| hash::to_hex(&hash::sha256(&bytes)));
     // バイナリ判定 → text 読み取り
     let decoded = text::decode(bytes, invalid_utf8)?;
     let window = options.window.cut(decoded.text);
@@ -354,15 +351,6 @@ fn read_located(
             sha256,
         },
         content: window.content,
-    })
-}
-
-fn sha256_hex(bytes: &[u8]) -> String {
-    use fmt::Write;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
     })
 }
 

@@ -245,6 +245,20 @@ fn offset_after_lines(text: &str, lines: u64) -> usize {
     memchr_iter(b'\n', text.as_bytes()).nth(last).map_or(text.len(), |line_feed| line_feed + 1)
 }
 
+/// A text in the form in which it is written: every CRLF and every lone CR an LF, one leading
+/// U+FEFF dropped, nothing else touched.
+#[must_use]
+pub fn to_written_form(text: String) -> String {
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    if memchr(b'\r', text.as_bytes()).is_none() {
+        return text;
+    }
+    normalise_line_ends(text).replace('\r', "\n")
+}
+
 /// Turns every CRLF into LF; a CR that no LF follows stays.
 #[must_use]
 pub fn normalise_line_ends(text: String) -> String {

@@ -1,24 +1,20 @@
-//! `AbortSignal`, as the caller made it: an aborted one is noticed, a listener is added and taken
-//! away again, and `onabort` is left alone.
+//! `AbortSignal`, as the caller made it: an aborted one is noticed, one listener is added for all
+//! the calls that wait on a signal and taken away after the last, and `onabort` is left alone.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use napi::bindgen_prelude::{
-    FnArgs, FromNapiValue, Function, FunctionRef, JsObjectValue, Object, ObjectRef, Unknown,
+    FnArgs, FromNapiValue, Function, FunctionRef, Object, ObjectRef, Unknown,
 };
 use napi::{Env, JsValue, ValueType};
 
-use super::call::NotStarted;
-use super::raw::{self, Deferred};
+use super::call::{NotStarted, PendingCall};
+use super::environment;
+use super::raw;
 use super::value::Argument;
 use crate::argument::ArgumentError;
-
-/// `addEventListener` and `removeEventListener`.
-type ListenerMethod<'env> =
-    Function<'env, FnArgs<(&'static str, Function<'env, (), ()>)>, Unknown<'env>>;
 
 /// The signals of one call: one may come in its options, one in its context.
 pub(super) struct Signals<'env>([Option<AbortSignal<'env>>; 2]);
@@ -37,31 +33,43 @@ impl<'env> Signals<'env> {
     ) -> Result<Result<Self, ArgumentError>, NotStarted<'env, T>> {
         let [first, second] = holders.map(|holder| AbortSignal::read(env, holder));
         for signal in [&first, &second] {
-            if let Ok(Some(AbortSignal { reason: Some(reason), .. })) = signal {
-                return Err(NotStarted::Aborted(*reason));
+            if let Ok(Some(signal)) = signal
+                && let Some(reason) = signal.reason_if_aborted(env)
+            {
+                return Err(NotStarted::Aborted(reason));
             }
         }
         Ok(first.and_then(|first| Ok(Self([first, second?]))))
     }
 
-    /// Rejects the pending promise when one of the signals fires.
-    pub(super) fn listen(
+    /// Why the call is aborted, if it is by now: reading arguments runs getters, which can abort.
+    pub(super) fn reason_if_aborted(&self, env: &'env Env) -> Option<Unknown<'env>> {
+        self.0.iter().flatten().find_map(|signal| signal.reason_if_aborted(env))
+    }
+
+    /// Has the call told when one of the signals fires.
+    pub(super) fn subscribe(
         self,
         env: &Env,
-        pending: &Rc<RefCell<Option<Deferred>>>,
-        aborted: &Arc<AtomicBool>,
-    ) -> napi::Result<Vec<Listener>> {
-        let signals = self.0.into_iter().flatten();
-        signals.map(|signal| signal.listen(env, Rc::clone(pending), Arc::clone(aborted))).collect()
+        call: &Rc<PendingCall>,
+    ) -> napi::Result<Subscriptions> {
+        let mut subscriptions = Subscriptions::default();
+        for signal in self.0.into_iter().flatten() {
+            subscriptions.add(Watch::of(env, &signal)?, call);
+        }
+        Ok(subscriptions)
     }
 }
 
 /// A signal, or a polyfill that looks like one.
 struct AbortSignal<'env> {
     object: Unknown<'env>,
-    /// Why it was aborted, if it was when it was read.
-    reason: Option<Unknown<'env>>,
+    add_listener: ListenerMethod<'env>,
 }
+
+/// `addEventListener` and `removeEventListener`.
+type ListenerMethod<'env> =
+    Function<'env, FnArgs<(&'static str, Function<'env, (), ()>)>, Unknown<'env>>;
 
 impl<'env> AbortSignal<'env> {
     fn read(env: &'env Env, holder: Option<Argument<'env>>) -> Result<Option<Self>, ArgumentError> {
@@ -69,43 +77,31 @@ impl<'env> AbortSignal<'env> {
         let Some(argument) = holder.property(c"signal", "signal")? else { return Ok(None) };
         let not_a_signal = || argument.refuse("must be an AbortSignal");
         let object = argument.object().map_err(|_| not_a_signal())?.value();
-        let property = |name, kind| {
-            raw::get_property(env, object, name)
-                .filter(|value| value.get_type().is_ok_and(|found| found == kind))
-        };
-        let add = property(c"addEventListener", ValueType::Function);
-        let aborted = property(c"aborted", ValueType::Boolean).map(bool::from_unknown);
-        match (add, aborted) {
-            (Some(_), Some(Ok(aborted))) => {
-                let reason = aborted.then(|| reason(env, object));
-                Ok(Some(Self { object, reason }))
-            }
-            _ => Err(not_a_signal()),
-        }
+        let add = listener_method(env, object, c"addEventListener").ok_or_else(not_a_signal)?;
+        is_aborted(env, object).ok_or_else(not_a_signal)?;
+        Ok(Some(Self { object, add_listener: add }))
     }
 
-    fn listen(
-        self,
-        env: &Env,
-        pending: Rc<RefCell<Option<Deferred>>>,
-        aborted: Arc<AtomicBool>,
-    ) -> napi::Result<Listener> {
-        let object = Object::from_raw(env.raw(), self.object.raw());
-        let signal = object.create_ref::<false>()?;
-        let fired = object.create_ref::<false>()?;
-        let on_abort: Function<'_, (), ()> =
-            env.create_function_from_closure("onAbort", move |call| {
-                aborted.store(true, Ordering::Relaxed);
-                let Some(deferred) = pending.borrow_mut().take() else { return Ok(()) };
-                let signal = raw::to_js(call.env, fired.get_value(call.env)?)?;
-                deferred.reject(call.env, reason(call.env, signal))
-            })?;
-        let add: ListenerMethod<'_> = object.get_named_property("addEventListener")?;
-        // A polyfill whose `addEventListener` throws is one that never fires.
-        let _ = add.apply(object, FnArgs { data: ("abort", on_abort) });
-        raw::clear_exception(env);
-        Ok(Listener { signal, on_abort: on_abort.create_ref()? })
+    fn reason_if_aborted(&self, env: &'env Env) -> Option<Unknown<'env>> {
+        is_aborted(env, self.object)?.then(|| reason(env, self.object))
     }
+}
+
+fn listener_method<'env>(
+    env: &'env Env,
+    signal: Unknown<'env>,
+    name: &'static std::ffi::CStr,
+) -> Option<ListenerMethod<'env>> {
+    let method = raw::get_property(env, signal, name)?;
+    let is_function = method.get_type().is_ok_and(|kind| kind == ValueType::Function);
+    if is_function { ListenerMethod::from_unknown(method).ok() } else { None }
+}
+
+/// `None` if it is no signal.
+fn is_aborted(env: &Env, signal: Unknown<'_>) -> Option<bool> {
+    let aborted = raw::get_property(env, signal, c"aborted")?;
+    let is_boolean = aborted.get_type().is_ok_and(|kind| kind == ValueType::Boolean);
+    if is_boolean { bool::from_unknown(aborted).ok() } else { None }
 }
 
 /// The signal's reason; the signal itself where a polyfill's getter throws.
@@ -113,24 +109,134 @@ fn reason<'env>(env: &'env Env, signal: Unknown<'env>) -> Unknown<'env> {
     raw::get_property(env, signal, c"reason").unwrap_or(signal)
 }
 
-/// A listener on a signal, to be taken away when its call is done.
-pub(super) struct Listener {
-    signal: ObjectRef<false>,
-    on_abort: FunctionRef<(), ()>,
+thread_local! {
+    /// The signals that calls are waiting on.
+    static WATCHES: RefCell<Vec<Rc<Watch>>> = RefCell::default();
 }
 
-impl Listener {
-    /// Takes the listener away; a signal that outlives many calls must not collect them.
-    pub(super) fn remove(self, env: &Env) {
-        if self.try_remove(env).is_err() {
-            raw::clear_exception(env);
+/// How many signals are looked through for one that is watched already. Finding it costs a
+/// comparison each, and a program with more signals than that has hardly one for many calls.
+const MAX_COMPARED: usize = 64;
+
+/// One signal, the one listener on it, and the calls that it is for. (Node warns of a leak at the
+/// eleventh listener.)
+struct Watch {
+    environment: usize,
+    /// Both are gone once the last call has ended.
+    signal: RefCell<Option<ObjectRef<false>>>,
+    listener: RefCell<Option<FunctionRef<(), ()>>>,
+    calls: RefCell<HashMap<u64, Rc<PendingCall>>>,
+    next_call: Cell<u64>,
+}
+
+impl Watch {
+    /// The watch on a signal, which may be there already.
+    fn of(env: &Env, signal: &AbortSignal<'_>) -> napi::Result<Rc<Self>> {
+        if let Some(watch) = Self::find(env, signal.object) {
+            return Ok(watch);
+        }
+        let object = Object::from_raw(env.raw(), signal.object.raw());
+        let watch = Rc::new(Self {
+            environment: environment::key(env)?,
+            signal: RefCell::new(Some(object.create_ref()?)),
+            listener: RefCell::default(),
+            calls: RefCell::default(),
+            next_call: Cell::default(),
+        });
+        let fired = Rc::downgrade(&watch);
+        let listener: Function<'_, (), ()> =
+            env.create_function_from_closure("onAbort", move |call| {
+                if let Some(watch) = fired.upgrade() {
+                    watch.fire(call.env);
+                }
+                Ok(())
+            })?;
+        *watch.listener.borrow_mut() = Some(listener.create_ref()?);
+        WATCHES.with_borrow_mut(|watches| watches.push(Rc::clone(&watch)));
+        // A polyfill whose `addEventListener` throws is one that never fires.
+        let _ = signal.add_listener.apply(object, FnArgs { data: ("abort", listener) });
+        raw::clear_exception(env);
+        Ok(watch)
+    }
+
+    fn find(env: &Env, signal: Unknown<'_>) -> Option<Rc<Self>> {
+        WATCHES.with_borrow(|watches| {
+            let mut latest = watches.iter().rev().take(MAX_COMPARED);
+            latest.find(|watch| watch.is_on(env, signal)).cloned()
+        })
+    }
+
+    fn is_on(&self, env: &Env, signal: Unknown<'_>) -> bool {
+        self.environment == env.raw() as usize
+            && self.signal(env).is_some_and(|own| env.strict_equals(own, signal).unwrap_or(false))
+    }
+
+    fn signal<'env>(&self, env: &'env Env) -> Option<Unknown<'env>> {
+        let object = self.signal.borrow().as_ref()?.get_value(env).ok()?;
+        raw::to_js(env, object).ok()
+    }
+
+    fn fire(&self, env: &Env) {
+        let Some(signal) = self.signal(env) else { return };
+        let calls: Vec<_> = self.calls.borrow().values().map(Rc::clone).collect();
+        for call in calls {
+            call.abort(env, || reason(env, signal));
         }
     }
 
-    fn try_remove(&self, env: &Env) -> napi::Result<()> {
-        let signal = self.signal.get_value(env)?;
-        let on_abort = self.on_abort.borrow_back(env)?;
-        let remove: ListenerMethod<'_> = signal.get_named_property("removeEventListener")?;
-        remove.apply(signal, FnArgs { data: ("abort", on_abort) }).map(drop)
+    fn reason_if_aborted<'env>(&self, env: &'env Env) -> Option<Unknown<'env>> {
+        let signal = self.signal(env)?;
+        is_aborted(env, signal)?.then(|| reason(env, signal))
     }
+
+    /// A call has ended. After the last one the listener goes: a signal that outlives many calls
+    /// must not collect them.
+    fn end(self: &Rc<Self>, env: &Env, call: u64) {
+        self.calls.borrow_mut().remove(&call);
+        if !self.calls.borrow().is_empty() {
+            return;
+        }
+        WATCHES.with_borrow_mut(|watches| watches.retain(|watch| !Rc::ptr_eq(watch, self)));
+        let listener = self.listener.borrow_mut().take();
+        if let (Some(signal), Some(listener)) = (self.signal(env), listener)
+            && let Some(remove) = listener_method(env, signal, c"removeEventListener")
+            && let Ok(listener) = listener.borrow_back(env)
+        {
+            let _ = remove.apply(signal, FnArgs { data: ("abort", listener) });
+            raw::clear_exception(env);
+        }
+        let signal = self.signal.borrow_mut().take();
+        // A reference that cannot be let go is gone with its environment.
+        let _ = signal.map(|signal| signal.unref(env));
+    }
+}
+
+/// What a call waits on; must be ended.
+#[derive(Default)]
+pub(super) struct Subscriptions(Vec<(Rc<Watch>, u64)>);
+
+impl Subscriptions {
+    fn add(&mut self, watch: Rc<Watch>, call: &Rc<PendingCall>) {
+        let id = watch.next_call.get();
+        watch.next_call.set(id + 1);
+        watch.calls.borrow_mut().insert(id, Rc::clone(call));
+        self.0.push((watch, id));
+    }
+
+    /// Why the first of the signals that has fired did.
+    pub(super) fn reason_if_aborted<'env>(&self, env: &'env Env) -> Option<Unknown<'env>> {
+        self.0.iter().find_map(|(watch, _)| watch.reason_if_aborted(env))
+    }
+
+    /// The call has ended.
+    pub(super) fn end(self, env: &Env) {
+        for (watch, call) in self.0 {
+            watch.end(env, call);
+        }
+    }
+}
+
+/// Forgets what belonged to an environment that has ended.
+pub(super) fn forget(environment: usize) {
+    WATCHES.with_borrow_mut(|watches| watches.retain(|watch| watch.environment != environment));
 }

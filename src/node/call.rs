@@ -1,7 +1,7 @@
 //! How a call runs: at once, or on a worker thread with a promise for its answer; and that
 //! neither ends the process, whatever happens inside.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use napi::bindgen_prelude::Unknown;
 use napi::{Env, Task};
 
-use super::abort::{Listener, Signals};
+use super::abort::{Signals, Subscriptions};
 use super::raw::{Deferred, OnJsThread, to_js};
 use super::turn::settle_in_turn;
 
@@ -21,6 +21,11 @@ pub(super) trait Outcome: Send + Sized + 'static {
 
     /// The answer after a panic.
     fn bug() -> Self;
+
+    /// Whether this is the answer of work that was told to stop and did.
+    fn was_aborted(&self) -> bool {
+        false
+    }
 
     /// How many bytes [`Outcome::into_js`] copies, roughly.
     fn bytes(&self) -> usize {
@@ -34,6 +39,18 @@ pub(super) struct Call<'env, W> {
     pub(super) work: W,
     /// The caller's signals.
     pub(super) signals: Signals<'env>,
+    /// What an abort does to a call under way.
+    pub(super) on_abort: OnAbort,
+}
+
+/// What an abort does to a call under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnAbort {
+    /// The promise is rejected at once; whatever the work comes to is dropped.
+    Reject,
+    /// The work is told, and its answer says whether it stopped in time: what it has changed
+    /// must not be denied.
+    AskWork,
 }
 
 /// Why a call ends before its work begins.
@@ -50,10 +67,18 @@ pub(super) fn run_sync<'env, W, T>(
     prepare: impl FnOnce() -> Result<Call<'env, W>, NotStarted<'env, T>>,
 ) -> napi::Result<Unknown<'env>>
 where
-    W: FnOnce() -> T,
+    W: FnOnce(&AtomicBool) -> T,
     T: Outcome,
 {
-    let outcome = guard(|| prepare().map(|call| (call.work)()));
+    // Nobody can abort while the JavaScript thread is busy here.
+    let outcome = guard(|| {
+        let call = prepare()?;
+        if let Some(reason) = call.signals.reason_if_aborted(env) {
+            return Err(NotStarted::Aborted(reason));
+        }
+        // Nobody can abort any more while the JavaScript thread is busy here.
+        Ok((call.work)(&AtomicBool::new(false)))
+    });
     let answer = match outcome {
         Some(Ok(outcome) | Err(NotStarted::Refused(outcome))) => outcome.into_js(env)?,
         Some(Err(NotStarted::Aborted(reason))) => Err(reason),
@@ -75,12 +100,15 @@ pub(super) fn run_async<'env, W, T>(
     prepare: impl FnOnce() -> Result<Call<'env, W>, NotStarted<'env, T>>,
 ) -> napi::Result<Unknown<'env>>
 where
-    W: FnOnce() -> T + Send + 'static,
+    W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome,
 {
     let (deferred, promise) = Deferred::new(env)?;
     match guard(prepare) {
-        Some(Ok(call)) => spawn(env, call, deferred)?,
+        Some(Ok(call)) => match call.signals.reason_if_aborted(env) {
+            Some(reason) => deferred.reject(env, reason)?,
+            None => spawn(env, call, deferred)?,
+        },
         Some(Err(NotStarted::Refused(outcome))) => settle(env, deferred, outcome)?,
         Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
         None => settle(env, deferred, T::bug())?,
@@ -90,31 +118,60 @@ where
 
 fn spawn<'env, W, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred) -> napi::Result<()>
 where
-    W: FnOnce() -> T + Send + 'static,
+    W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome,
 {
-    let deferred = Rc::new(RefCell::new(Some(deferred)));
     let aborted = Arc::new(AtomicBool::new(false));
-    let listeners = call.signals.listen(env, &deferred, &aborted)?;
-    let pending = OnJsThread::new(Pending { deferred, listeners }, env);
-    env.spawn(Job { work: Some(call.work), aborted, pending }).map(drop)
+    let pending = Rc::new(PendingCall {
+        deferred: Cell::new(Some(deferred)),
+        aborted: Arc::clone(&aborted),
+        on_abort: call.on_abort,
+    });
+    let started = call.signals.subscribe(env, &pending).and_then(|subscriptions| {
+        let waiting = OnJsThread::new(Some((Rc::clone(&pending), subscriptions)), env);
+        env.spawn(Job { work: Some(call.work), aborted, waiting })
+    });
+    match (started, pending.deferred.take()) {
+        (Ok(_), deferred) => {
+            pending.deferred.set(deferred);
+            Ok(())
+        }
+        (Err(_), Some(deferred)) => settle(env, deferred, T::bug()),
+        (Err(_), None) => Ok(()),
+    }
 }
 
-/// A promise in flight. An abort listener shares it: whoever comes first settles it.
-struct Pending {
-    deferred: Rc<RefCell<Option<Deferred>>>,
-    listeners: Vec<Listener>,
+/// A promise in flight. The worker's answer and the caller's signals share it: whoever comes first
+/// settles it.
+pub(super) struct PendingCall {
+    deferred: Cell<Option<Deferred>>,
+    aborted: Arc<AtomicBool>,
+    on_abort: OnAbort,
 }
 
+impl PendingCall {
+    /// One of the call's signals has fired.
+    pub(super) fn abort<'env>(&self, env: &'env Env, reason: impl FnOnce() -> Unknown<'env>) {
+        self.aborted.store(true, Ordering::Relaxed);
+        if self.on_abort == OnAbort::Reject
+            && let Some(deferred) = self.deferred.take()
+        {
+            // It fails only where the environment is ending, and nobody waits any more.
+            let _ = deferred.reject(env, reason());
+        }
+    }
+}
+
+/// The work, and on its way the promise that waits for it.
 struct Job<W> {
     work: Option<W>,
     aborted: Arc<AtomicBool>,
-    pending: OnJsThread<Pending>,
+    waiting: OnJsThread<Option<(Rc<PendingCall>, Subscriptions)>>,
 }
 
 impl<W, T> Task for Job<W>
 where
-    W: FnOnce() -> T + Send + 'static,
+    W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome,
 {
     /// `None`: aborted before it began.
@@ -125,30 +182,27 @@ where
         if self.aborted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        Ok(self.work.take().map(|work| guard(work).unwrap_or_else(T::bug)))
+        let aborted = &self.aborted;
+        Ok(self.work.take().map(|work| guard(|| work(aborted)).unwrap_or_else(T::bug)))
     }
 
     fn resolve(&mut self, env: Env, outcome: Self::Output) -> napi::Result<()> {
-        let pending = self.pending.get(&env);
-        for listener in pending.listeners.drain(..) {
-            listener.remove(&env);
-        }
-        // Nothing is left to settle if a listener has rejected the promise.
-        let deferred = pending.deferred.borrow_mut().take();
-        match deferred {
-            Some(deferred) => {
-                let outcome = outcome.unwrap_or_else(T::bug);
-                let bytes = outcome.bytes();
-                let settle = Box::new(move |env: &Env| settle(env, deferred, outcome));
-                settle_in_turn(&env, bytes, settle)
+        let Some((pending, subscriptions)) = self.waiting.get(&env).take() else { return Ok(()) };
+        let outcome = outcome.filter(|outcome| !outcome.was_aborted());
+        let bytes = outcome.as_ref().map_or(0, Outcome::bytes);
+        let settle = move |env: &Env| {
+            // Until now an abort could still come first.
+            let reason =
+                if outcome.is_none() { subscriptions.reason_if_aborted(env) } else { None };
+            subscriptions.end(env);
+            let Some(deferred) = pending.deferred.take() else { return Ok(()) };
+            match reason {
+                Some(reason) => deferred.reject(env, reason),
+                None => settle(env, deferred, outcome.unwrap_or_else(T::bug)),
             }
-            None => Ok(()),
-        }
-    }
-
-    /// `compute` does not fail, so this is a task that was cancelled before it ran.
-    fn reject(&mut self, env: Env, _cancelled: napi::Error) -> napi::Result<()> {
-        self.resolve(env, None)
+        };
+        settle_in_turn(&env, bytes, Box::new(settle));
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `context` that every function takes: a [`Workspace`], or any object of the host's own that
 //! has an absolute `workspaceRoot`.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,15 +9,28 @@ use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Unknown};
 
 use super::value::{Argument, Text};
 use super::workspace::Workspace;
-use crate::argument::{ArgumentError, Got};
-use crate::read_file::Cause;
-use crate::sandbox::Sandbox;
+use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
+use crate::create_file::{CreateFileOptions, DEFAULT_MAX_CREATE_BYTES, Durability, WriteScope};
+use crate::hash::ContentHash;
+use crate::path::spells;
+use crate::sandbox::{RootError, Sandbox};
 use crate::text::InvalidUtf8;
 
-/// Where a function works, and what of the workspace's options concerns reading.
+/// Where a function works, and how.
 pub(super) struct Context {
     root: Root,
+    /// What concerns reading.
     pub(super) invalid_utf8: InvalidUtf8,
+    /// What concerns creating; for reading not looked at.
+    pub(super) create: CreateFileOptions,
+}
+
+/// What a context is read for: options that do not concern it are not looked at, since a host may
+/// use such keys for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Read,
+    Create,
 }
 
 enum Root {
@@ -28,7 +42,7 @@ enum Root {
 
 impl Context {
     /// Reads a context. Keys other than those named here are the host's own.
-    pub(super) fn read(argument: Argument<'_>) -> Result<Self, ArgumentError> {
+    pub(super) fn read(argument: Argument<'_>, purpose: Purpose) -> Result<Self, ArgumentError> {
         let object = argument.object().map_err(|error| ArgumentError {
             rule: "must be a Workspace or an object with an absolute workspaceRoot".to_owned(),
             ..error
@@ -37,19 +51,38 @@ impl Context {
             let sandbox = workspace.sandbox.clone().ok_or_else(|| {
                 ArgumentError::new("context", "is a Workspace that was closed", Got::Unsaid)
             })?;
-            return Ok(Self { root: Root::Held(sandbox), invalid_utf8: workspace.invalid_utf8 });
+            return Ok(Self {
+                root: Root::Held(sandbox),
+                invalid_utf8: workspace.invalid_utf8,
+                create: workspace.create.clone(),
+            });
         }
         let root = object
             .property(c"workspaceRoot", "workspaceRoot")?
             .ok_or_else(|| root_rule(Got::Kind("nothing")))?;
         Ok(Self {
             root: Root::Named(read_root(root)?),
-            invalid_utf8: read_invalid_utf8(object)?.unwrap_or_default(),
+            invalid_utf8: match purpose {
+                Purpose::Read => read_invalid_utf8(object)?,
+                Purpose::Create => InvalidUtf8::default(),
+            },
+            create: match purpose {
+                Purpose::Read => CreateFileOptions::default(),
+                Purpose::Create => read_create_options(object)?,
+            },
         })
     }
 
+    /// Whether a text holds the root's absolute path, which nobody is to be shown.
+    pub(super) fn is_spelled_in(&self, text: &str) -> bool {
+        match &self.root {
+            Root::Held(sandbox) => sandbox.is_spelled_in(text),
+            Root::Named(root) => root.to_str().is_some_and(|root| spells(text, root)),
+        }
+    }
+
     /// The sandbox to work in. Opening a named root is a system call and belongs on a worker.
-    pub(super) fn open(&self) -> Result<Arc<Sandbox>, Cause> {
+    pub(super) fn open(&self) -> Result<Arc<Sandbox>, RootError> {
         match &self.root {
             Root::Held(sandbox) => Ok(Arc::clone(sandbox)),
             Root::Named(path) => Ok(Arc::new(Sandbox::open(path)?)),
@@ -88,14 +121,41 @@ fn root_error(rule: &str) -> ArgumentError {
     ArgumentError::new("workspaceRoot", rule, Got::Unsaid)
 }
 
-/// Reads the option `invalidUtf8`.
-pub(super) fn read_invalid_utf8(
+/// Reads the option that concerns reading.
+pub(super) fn read_invalid_utf8(object: Argument<'_>) -> Result<InvalidUtf8, ArgumentError> {
+    let names = [("reject", InvalidUtf8::Reject), ("replace", InvalidUtf8::Replace)];
+    let value = object.property(c"invalidUtf8", "invalidUtf8")?;
+    Ok(value.map(|value| value.one_of(&names)).transpose()?.unwrap_or_default())
+}
+
+/// The write scopes by name.
+pub(super) const WRITE_SCOPES: [(&str, WriteScope); 3] = [
+    ("read-only", WriteScope::ReadOnly),
+    ("workspace-write", WriteScope::WorkspaceWrite),
+    ("unrestricted", WriteScope::Unrestricted),
+];
+
+/// Reads the options that concern creating.
+pub(super) fn read_create_options(
     object: Argument<'_>,
-) -> Result<Option<InvalidUtf8>, ArgumentError> {
-    object
-        .property(c"invalidUtf8", "invalidUtf8")?
-        .map(|value| {
-            value.one_of(&[("reject", InvalidUtf8::Reject), ("replace", InvalidUtf8::Replace)])
-        })
-        .transpose()
+) -> Result<CreateFileOptions, ArgumentError> {
+    let durabilities = [("full", Durability::Full), ("none", Durability::None)];
+    let hashes = [("sha256", ContentHash::Sha256), ("aptix", ContentHash::Aptix)];
+    let property = |key, name| object.property(key, name);
+
+    let write_scope = property(c"writeScope", "writeScope")?;
+    let write_scope = write_scope.map(|value| value.one_of(&WRITE_SCOPES)).transpose()?;
+    let durability = property(c"durability", "durability")?;
+    let durability = durability.map(|value| value.one_of(&durabilities)).transpose()?;
+    let content_hash = property(c"contentHash", "contentHash")?;
+    let content_hash = content_hash.map(|value| value.one_of(&hashes)).transpose()?;
+    let max_create_bytes = property(c"maxCreateBytes", "maxCreateBytes")?;
+    let max_create_bytes =
+        max_create_bytes.map(|value| value.integer(&SAFE_INTEGERS)).transpose()?;
+    Ok(CreateFileOptions {
+        write_scope: write_scope.unwrap_or_default(),
+        durability: durability.unwrap_or_default(),
+        content_hash: content_hash.unwrap_or_default(),
+        max_create_bytes: max_create_bytes.map_or(DEFAULT_MAX_CREATE_BYTES, NonZeroU64::get),
+    })
 }

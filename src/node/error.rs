@@ -2,10 +2,10 @@
 //! enumerable `code`, and the code again at the front of the message, because that is all that
 //! some hosts let through.
 
-use napi::bindgen_prelude::{JsObjectValue, Unknown};
-use napi::{Env, Property, PropertyAttributes, Status};
+use napi::bindgen_prelude::{JsObjectValue, Object, Unknown};
+use napi::{Env, Property, PropertyAttributes, Status, ValueType};
 
-use super::raw::to_js;
+use super::raw::{self, to_js};
 use crate::argument::ArgumentError;
 use crate::read_file::ReadFileError;
 use crate::sandbox::RootError;
@@ -37,11 +37,25 @@ pub(super) fn into_js<'env, E: IntoJsError>(
         .with_utf8_name("name")?
         .with_value(&name)
         .with_property_attributes(hidden)])?;
+    if lacks_stack(env, &object)? {
+        // Bun gives none to an error that is made while no JavaScript runs, and programs that
+        // print errors expect one.
+        let stack = env.create_string(format!("{}: {}", E::NAME, error.message()))?;
+        object.define_properties(&[Property::new()
+            .with_utf8_name("stack")?
+            .with_value(&stack)
+            .with_property_attributes(hidden)])?;
+    }
     object.set_named_property("code", error.code())?;
     for (key, value) in error.details() {
         object.set_named_property(key, value)?;
     }
     to_js(env, object)
+}
+
+fn lacks_stack(env: &Env, error: &Object<'_>) -> napi::Result<bool> {
+    let stack = raw::get_property(env, to_js(env, error)?, c"stack");
+    Ok(stack.is_none_or(|stack| stack.get_type().is_ok_and(|kind| kind == ValueType::Undefined)))
 }
 
 impl IntoJsError for ReadFileError {
@@ -81,6 +95,32 @@ impl IntoJsError for WorkspaceError {
         match self {
             Self::Root(RootError::System(_)) | Self::Bug => "INTERNAL",
             Self::Argument(_) | Self::Root(_) => "INVALID_ARGUMENT",
+        }
+    }
+
+    fn message(&self) -> String {
+        format!("{}: {self}", self.code())
+    }
+}
+
+/// Why no hash was computed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ContentHashError {
+    /// The caller's mistake.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// A panic.
+    #[error("ringfence failed: please report it")]
+    Bug,
+}
+
+impl IntoJsError for ContentHashError {
+    const NAME: &'static str = "ContentHashError";
+
+    fn code(&self) -> &str {
+        match self {
+            Self::Argument(_) => "INVALID_ARGUMENT",
+            Self::Bug => "INTERNAL",
         }
     }
 

@@ -17,12 +17,14 @@
     reason = "napi-rs lends `&Env`, and the values made from it live as long as that borrow"
 )]
 
+pub mod create_file;
 pub mod read_file;
 pub mod workspace;
 
 mod abort;
 mod call;
 mod context;
+mod environment;
 mod error;
 mod js_text;
 mod raw;

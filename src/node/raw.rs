@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::ptr;
+use std::thread::ThreadId;
 
 use napi::bindgen_prelude::{ToNapiValue, Unknown};
 use napi::{Env, JsValue, Status, sys};
@@ -49,19 +50,24 @@ impl Deferred {
 ///
 /// napi-rs moves a task to the heap on the JavaScript thread, shows it to a worker as `&mut` for
 /// `compute`, and takes it back to the JavaScript thread to settle and drop it.
-pub(super) struct OnJsThread<T>(T);
+pub(super) struct OnJsThread<T> {
+    value: T,
+    thread: ThreadId,
+}
 
 // SAFETY: the wrapped value can be reached through `get` alone, which is called where an `Env` is
-// at hand, which exists on the JavaScript thread alone; and the task is dropped there.
+// at hand, that is on the JavaScript thread, and panics on any other; and the task is dropped
+// there, by napi-rs.
 unsafe impl<T> Send for OnJsThread<T> {}
 
 impl<T> OnJsThread<T> {
     pub(super) fn new(value: T, _made_on: &Env) -> Self {
-        Self(value)
+        Self { value, thread: std::thread::current().id() }
     }
 
     pub(super) fn get(&mut self, _on: &Env) -> &mut T {
-        &mut self.0
+        assert_eq!(std::thread::current().id(), self.thread);
+        &mut self.value
     }
 }
 

@@ -1,14 +1,15 @@
 //! `readFile` and `readFileSync`.
 
 use std::num::NonZeroU64;
+use std::sync::atomic::AtomicBool;
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, Outcome, run_async, run_sync};
-use super::context::Context;
+use super::call::{Call, NotStarted, OnAbort, Outcome, run_async, run_sync};
+use super::context::{Context, Purpose};
 use super::error;
 use super::js_text::JsText;
 use super::raw::to_js;
@@ -117,8 +118,10 @@ struct Request {
 impl Request {
     fn run(self) -> Answer {
         let Self { context, path, options } = self;
-        let sandbox =
-            context.open().map_err(|error| ReadFileError::new(error, Some(path.as_str())))?;
+        let sandbox = context.open().map_err(|error| {
+            let error = ReadFileError::new(error, Some(path.as_str()));
+            error.hiding(|text| context.is_spelled_in(text))
+        })?;
         core::read_file(&sandbox, &path, &options, context.invalid_utf8).map(Into::into)
     }
 }
@@ -128,22 +131,29 @@ fn prepare<'env>(
     context: Unknown<'env>,
     path: Unknown<'env>,
     options: Unknown<'env>,
-) -> Result<Call<'env, impl FnOnce() -> Answer + Send + 'static>, NotStarted<'env, Answer>> {
+) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Answer + Send + 'static>, NotStarted<'env, Answer>>
+{
     let context = Argument::new(env, "context", context);
     let path = Argument::new(env, "path", path);
     let options = Argument::new(env, "options", options).present();
 
     let signals = Signals::read(env, [options, Some(context)])?;
-    let read = || -> Result<_, ArgumentError> {
-        let context = Context::read(context)?;
-        let request = Request { context, path: read_path(path)?, options: read_options(options)? };
-        Ok((request, signals?))
-    };
-    let (request, signals) = read().map_err(|error| {
+    let refuse = |error: ArgumentError, context: Option<&Context>| {
         let given = path.string().ok();
-        NotStarted::Refused(Err(ReadFileError::new(error, given.as_ref().map(Text::as_str))))
-    })?;
-    Ok(Call { work: move || request.run(), signals })
+        let error = ReadFileError::new(error, given.as_ref().map(Text::as_str));
+        let is_secret = |text: &str| context.is_some_and(|context| context.is_spelled_in(text));
+        NotStarted::Refused(Err(error.hiding(is_secret)))
+    };
+    let context = Context::read(context, Purpose::Read).map_err(|error| refuse(error, None))?;
+    let checked = read_path(path).and_then(|path| Ok((path, read_options(options)?, signals?)));
+    match checked {
+        Ok((path, options, signals)) => {
+            let request = Request { context, path, options };
+            let work = move |_: &AtomicBool| request.run();
+            Ok(Call { work, signals, on_abort: OnAbort::Reject })
+        }
+        Err(error) => Err(refuse(error, Some(&context))),
+    }
 }
 
 fn read_path(path: Argument<'_>) -> Result<String, ArgumentError> {

@@ -1,28 +1,30 @@
 //! Ways to fail on purpose, in builds with the feature `test-hooks` alone.
 
+use std::sync::atomic::AtomicBool;
+
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, run_async, run_sync};
+use super::call::{Call, OnAbort, run_async, run_sync};
 use super::read_file::ReadFileOutput;
 use crate::read_file::ReadFileError;
 
-type Work = fn() -> Result<ReadFileOutput, ReadFileError>;
+type Work = fn(&AtomicBool) -> Result<ReadFileOutput, ReadFileError>;
 
-const PANIC: Work = || panic!("test hook");
+const PANIC: Work = |_| panic!("test hook");
 
 /// Panics in the worker.
 #[napi(js_name = "__panicInWorker")]
 pub fn panic_in_worker(env: &Env) -> napi::Result<Unknown<'_>> {
-    run_async(env, || Ok(Call { work: PANIC, signals: Signals::NONE }))
+    run_async(env, || Ok(Call { work: PANIC, signals: Signals::NONE, on_abort: OnAbort::Reject }))
 }
 
 /// Panics on the JavaScript thread, in the work.
 #[napi(js_name = "__panicInCall")]
 pub fn panic_in_call(env: &Env) -> napi::Result<Unknown<'_>> {
-    run_sync(env, || Ok(Call { work: PANIC, signals: Signals::NONE }))
+    run_sync(env, || Ok(Call { work: PANIC, signals: Signals::NONE, on_abort: OnAbort::Reject }))
 }
 
 /// Panics on the JavaScript thread, while arguments are read.

@@ -2,14 +2,16 @@
 //!
 //! Making a string of 1 MiB takes the JavaScript thread some 0.1 to 0.5 ms. Where many workers
 //! finish at once, engines run all their completions before the next timer, and a hundred such
-//! strings starve it. So what one turn of the loop may copy is bounded, and the rest waits for
-//! `setImmediate`, behind which timers and I/O have their turn.
+//! strings starve it. So what one turn of the loop may copy is bounded, and the rest waits until
+//! an errand to a worker has come back, before which timers and I/O have their turn. (A
+//! `setImmediate` would do, but it is the program's to replace, and test suites do replace it.)
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 
-use napi::Env;
-use napi::bindgen_prelude::{Function, JsObjectValue, Unknown};
+use napi::{Env, Task};
+
+use super::environment;
 
 /// How many bytes of text are copied to JavaScript in one turn when more is waiting.
 const BYTES_PER_TURN: usize = 4 << 20;
@@ -30,7 +32,7 @@ thread_local! {
 struct Turn {
     copied: usize,
     waiting: VecDeque<(usize, Settle)>,
-    /// Whether `setImmediate` has been asked for the next turn.
+    /// Whether the errand is under way.
     ends: bool,
 }
 
@@ -48,45 +50,71 @@ impl Turn {
 }
 
 /// Runs `settle`, which copies `bytes` to JavaScript, in this turn or a later one.
-pub(super) fn settle_in_turn(env: &Env, bytes: usize, settle: Settle) -> napi::Result<()> {
-    if bytes < SMALL {
-        return settle(env);
+pub(super) fn settle_in_turn(env: &Env, bytes: usize, settle: Settle) {
+    let key = if bytes < SMALL { None } else { environment::key(env).ok() };
+    match key {
+        Some(key) => {
+            with_turn(key, |turn| turn.waiting.push_back((bytes, settle)));
+            settle_what_fits(env, key);
+        }
+        None => run(env, settle),
     }
-    with_turn(env, |turn| turn.waiting.push_back((bytes, settle)));
-    settle_what_fits(env)
 }
 
-fn settle_what_fits(env: &Env) -> napi::Result<()> {
+fn run(env: &Env, settle: Settle) {
+    // It fails only where the environment is ending, and nobody waits any more.
+    let _ = settle(env);
+}
+
+fn settle_what_fits(env: &Env, key: usize) {
     // The borrow ends before JavaScript can run, which may call back into this module.
-    while let Some(settle) = with_turn(env, Turn::next) {
-        settle(env)?;
+    while let Some(settle) = with_turn(key, Turn::next) {
+        run(env, settle);
     }
-    let must_ask = with_turn(env, |turn| !std::mem::replace(&mut turn.ends, true));
-    if must_ask && ask_for_next_turn(env).is_err() {
-        // A host without `setImmediate`: better late timers than promises that stay pending.
-        while let Some((_, settle)) = with_turn(env, |turn| turn.waiting.pop_front()) {
-            settle(env)?;
+    let must_ask = with_turn(key, |turn| !std::mem::replace(&mut turn.ends, true));
+    if must_ask && env.spawn(NextTurn { key }).is_err() {
+        // Better late timers than promises that stay pending.
+        let waiting = with_turn(key, |turn| std::mem::take(turn).waiting);
+        for (_, settle) in waiting {
+            run(env, settle);
         }
     }
-    Ok(())
 }
 
-fn ask_for_next_turn(env: &Env) -> napi::Result<()> {
-    let set_immediate: Function<'_, Function<'_, (), ()>, Unknown<'_>> =
-        env.get_global()?.get_named_property("setImmediate")?;
-    let next_turn = env.create_function_from_closure("nextTurn", |call| {
-        let idle = with_turn(call.env, |turn| {
+/// An errand to a worker that does nothing there; with its return the next turn begins.
+struct NextTurn {
+    key: usize,
+}
+
+impl Task for NextTurn {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> napi::Result<()> {
+        Ok(())
+    }
+
+    fn resolve(&mut self, env: Env, (): ()) -> napi::Result<()> {
+        let idle = with_turn(self.key, |turn| {
             turn.copied = 0;
             turn.ends = false;
             turn.waiting.is_empty()
         });
-        if idle { Ok(()) } else { settle_what_fits(call.env) }
-    })?;
-    set_immediate.call(next_turn).map(drop)
+        if !idle {
+            settle_what_fits(&env, self.key);
+        }
+        Ok(())
+    }
 }
 
-fn with_turn<T>(env: &Env, use_it: impl FnOnce(&mut Turn) -> T) -> T {
-    TURNS.with_borrow_mut(|turns| use_it(turns.entry(env.raw() as usize).or_default()))
+fn with_turn<T>(key: usize, use_it: impl FnOnce(&mut Turn) -> T) -> T {
+    TURNS.with_borrow_mut(|turns| use_it(turns.entry(key).or_default()))
+}
+
+/// Forgets what belonged to an environment that has ended.
+pub(super) fn forget(environment: usize) {
+    let ended = TURNS.with_borrow_mut(|turns| turns.remove(&environment));
+    drop(ended);
 }
 
 #[cfg(test)]

@@ -15,26 +15,40 @@ export type Containment = "kernel" | "walk";
 export type InvalidUtf8 = "reject" | "replace";
 
 /**
+ * What success promises about a power failure: `"full"`, the default, that file and directory have
+ * reached the disk; `"none"` nothing, which is faster.
+ */
+export type Durability = "full" | "none";
+
+/**
+ * The algorithm of a content hash: `"sha256"` of the UTF-8 bytes, or `"aptix"`, that host's
+ * canonical content hash (TUL-004 §5.1 step 6).
+ */
+export type ContentHash = "sha256" | "aptix";
+
+/**
  * Any object with an absolute `workspaceRoot`, such as a host's own tool context; other keys are
  * the host's own and ignored. The root is opened anew for each call: a `Workspace` is faster.
  */
-export interface WorkspaceContext {
+export interface WorkspaceContext extends WorkspaceOptions {
   /** Absolute path of the workspace's root directory; it may lead through symbolic links. */
   workspaceRoot: string;
-  /** How far tools may write. Reading ignores it. */
-  writeScope?: WriteScope | null;
-  /** Default `"reject"`. */
-  invalidUtf8?: InvalidUtf8 | null;
   /** Aborts every call that is made with this context, as a `signal` in its options does. */
   signal?: AbortSignal | null;
 }
 
-/** Options of `Workspace.open`. */
+/** Options of `Workspace.open`; the same keys work in a plain context. */
 export interface WorkspaceOptions {
-  /** Default `"workspace-write"`. */
+  /** Default `"workspace-write"`. `"read-only"` lets `createFile` answer `WriteFailed`. */
   writeScope?: WriteScope | null;
   /** Default `"reject"`. */
   invalidUtf8?: InvalidUtf8 | null;
+  /** Default `"full"`. */
+  durability?: Durability | null;
+  /** Default `"sha256"`. */
+  contentHash?: ContentHash | null;
+  /** The largest file that `createFile` makes, in bytes: an integer >= 1. Default 1,048,576. */
+  maxCreateBytes?: number | null;
 }
 
 /** Options of `readFile` (specification `read_file` §4.1). */
@@ -85,5 +99,47 @@ export interface ReadFileError extends Error {
 /** What `Workspace.open` throws. */
 export interface WorkspaceError extends Error {
   name: "WorkspaceError";
+  code: "INVALID_ARGUMENT" | "INTERNAL";
+}
+
+/** The arguments of `createFile` (specification TUL-004 §4.2), as the model sends them. */
+export interface CreateFileArguments {
+  /** Relative to the workspace root; absolute paths are refused. */
+  path: string;
+  /** The entire text of the file. */
+  content: string;
+  /** Whether a file that exists there may be replaced. Default `false`. */
+  overwrite?: boolean | null;
+  /**
+   * Replace only a file whose bytes still have this SHA-256, as `readFile` gives it in
+   * `meta.sha256`; otherwise the answer is `WriteFailed`. An absent file has no hash.
+   */
+  expectedHash?: string | null;
+}
+
+/**
+ * What `createFile` can fail with (specification TUL-004 §5.3):
+ *
+ * - `FileExists`: something exists there, and `overwrite` is not true.
+ * - `InvalidPath`: the path is empty, absolute, leads out of the workspace, names a directory, or
+ *   has a name that nobody could find again.
+ * - `DirectoryCreateFailed`: a folder on the way is a file, or could not be made.
+ * - `WriteFailed`: not permitted, not the expected file any more, or the disk failed.
+ * - `TooLarge`: more than the workspace's `maxCreateBytes`.
+ * - `HashFailed`: part of the specification; it does not happen here.
+ * - `UnhandledException`: a wrong argument or context, or a fault of ringfence.
+ */
+export type CreateFileErrorCode =
+  | "FileExists"
+  | "InvalidPath"
+  | "DirectoryCreateFailed"
+  | "WriteFailed"
+  | "TooLarge"
+  | "HashFailed"
+  | "UnhandledException";
+
+/** What `contentHash` throws. */
+export interface ContentHashError extends Error {
+  name: "ContentHashError";
   code: "INVALID_ARGUMENT" | "INTERNAL";
 }

@@ -7,10 +7,10 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::call::guard;
-use super::context::{read_invalid_utf8, read_root};
+use super::context::{WRITE_SCOPES, read_create_options, read_invalid_utf8, read_root};
 use super::error::{WorkspaceError, into_js};
 use super::value::Argument;
-use crate::argument::ArgumentError;
+use crate::create_file::{CreateFileOptions, WriteScope};
 use crate::sandbox::{Containment, Sandbox};
 use crate::text::InvalidUtf8;
 
@@ -21,25 +21,9 @@ pub struct Workspace {
     /// `None` once closed.
     pub(super) sandbox: Option<Arc<Sandbox>>,
     pub(super) invalid_utf8: InvalidUtf8,
-    write_scope: WriteScope,
+    pub(super) create: CreateFileOptions,
     root: String,
     containment: Containment,
-}
-
-/// How far a host lets its tools write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WriteScope {
-    ReadOnly,
-    WorkspaceWrite,
-    Unrestricted,
-}
-
-impl WriteScope {
-    const NAMES: [(&'static str, Self); 3] = [
-        ("read-only", Self::ReadOnly),
-        ("workspace-write", Self::WorkspaceWrite),
-        ("unrestricted", Self::Unrestricted),
-    ];
 }
 
 #[napi]
@@ -63,15 +47,18 @@ impl Workspace {
     fn try_open(root: Argument<'_>, options: Argument<'_>) -> Result<Self, WorkspaceError> {
         let root = read_root(root)?;
         let options = options.present().map(Argument::object).transpose()?;
-        let invalid_utf8 = options.map(read_invalid_utf8).transpose()?.flatten();
-        let write_scope = options.map(read_write_scope).transpose()?.flatten();
+        let invalid_utf8 = options.map(read_invalid_utf8).transpose()?.unwrap_or_default();
+        let create = options.map(read_create_options).transpose()?.unwrap_or_default();
         let sandbox = Sandbox::open(&root)?;
+        if create.write_scope != WriteScope::ReadOnly {
+            sandbox.sweep();
+        }
         Ok(Self {
             containment: sandbox.containment(),
             sandbox: Some(Arc::new(sandbox)),
             root: root.to_string_lossy().into_owned(),
-            invalid_utf8: invalid_utf8.unwrap_or_default(),
-            write_scope: write_scope.unwrap_or(WriteScope::WorkspaceWrite),
+            invalid_utf8,
+            create,
         })
     }
 
@@ -86,8 +73,8 @@ impl Workspace {
     #[napi(getter, ts_return_type = "WriteScope")]
     #[must_use]
     pub fn write_scope(&self) -> &'static str {
-        let names = WriteScope::NAMES.iter();
-        names.clone().find(|(_, scope)| *scope == self.write_scope).map_or("", |(name, _)| name)
+        let scope = self.create.write_scope;
+        WRITE_SCOPES.iter().find(|(_, known)| *known == scope).map_or("", |(name, _)| name)
     }
 
     /// Which guarantee is in force: `"kernel"` where the kernel itself keeps every opening beneath
@@ -108,9 +95,4 @@ impl Workspace {
     pub fn close(&mut self) {
         self.sandbox = None;
     }
-}
-
-fn read_write_scope(options: Argument<'_>) -> Result<Option<WriteScope>, ArgumentError> {
-    let scope = options.property(c"writeScope", "writeScope")?;
-    scope.map(|scope| scope.one_of(&WriteScope::NAMES)).transpose()
 }

@@ -5,15 +5,19 @@ use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, openat2, readlinkat, stat,
+    CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, openat, openat2, readlinkat,
 };
 use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
-use super::unix::{open_error, open_last_for_reading, read_flags, read_link, strip_root};
+use super::unix::{names, open_error, open_nofollow, read_flags, read_link, retry_interrupted};
+pub(super) use super::unix_put::{
+    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+};
 use super::walk::{Entry, Walk};
 use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;
@@ -31,6 +35,10 @@ const MAX_EAGAIN: u32 = 128;
 
 /// How often an opening starts anew because a name became a link between reading and opening.
 const MAX_CHANGED: u32 = 16;
+
+/// How long an opening waits for another program, such as a Samba server, to give up its lease on
+/// a file.
+const LEASE_PATIENCE: Duration = Duration::from_secs(1);
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
@@ -50,42 +58,57 @@ pub(super) fn open_for_reading(
     containment: Containment,
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
-    if path.as_str().len() >= PATH_MAX {
-        return Err(OpenError::NameTooLong);
-    }
-    match containment {
-        Containment::Kernel => open_by_kernel(root, path),
-        Containment::Walk => open_by_walk(root, path),
-    }
-}
-
-fn open_by_walk(root: &Root, path: &WorkspacePath) -> Result<File, OpenError> {
-    Walk::new(root, path).finish(&|root, parent, name| {
-        open_last_for_reading(root, parent, name, path.must_be_directory())
-    })
-}
-
-fn open_by_kernel(root: &Root, path: &WorkspacePath) -> Result<File, OpenError> {
-    let name = if path.is_root() { "." } else { path.as_str() };
     let flags = read_flags(path.must_be_directory());
-    match open_beneath(&root.directory, OsStr::new(name), flags, BENEATH) {
-        Ok(fd) => Ok(File::from(fd)),
-        // A seccomp filter that was set after the kernel was asked.
-        Err(Errno::NOSYS | Errno::PERM) => open_by_walk(root, path),
-        // An absolute link, which may end inside; or `..` in a link while something was renamed.
-        Err(Errno::XDEV | Errno::AGAIN) => open_without_links(root, path, flags),
-        Err(error) => Err(open_error(error)),
+    let begun = Instant::now();
+    loop {
+        match open(root, containment, path, flags) {
+            // Whoever holds the lease has been told to give it up.
+            Err(OpenError::Leased) if begun.elapsed() < LEASE_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened.map(File::from),
+        }
     }
 }
 
-/// Resolves the links by hand and lets the kernel open what has none left: absolute links that
-/// end inside the root are beyond `RESOLVE_BENEATH`, but the last word stays the kernel's.
-fn open_without_links(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<File, OpenError> {
+/// Opens a folder to create in.
+///
+/// It is opened for reading, since a handle that is a mere place to stand cannot be synced; and as
+/// such a place only if the process may not read it.
+pub(super) fn open_folder(
+    root: &Root,
+    containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match open(root, containment, path, flags | OFlags::RDONLY) {
+        Err(OpenError::PermissionDenied) => open(root, containment, path, flags | OFlags::PATH),
+        opened => opened,
+    }
+    .map(Directory::from)
+}
+
+/// Follows the links of a path to its very end: the folder that holds what it names, and the name
+/// there, which was no link a moment ago.
+pub(super) fn resolve_target(
+    root: &Root,
+    containment: Containment,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if containment == Containment::Walk {
+        return Walk::new(root, path).finish(&|root, parent, name| {
+            Ok(match read_link(root, parent, name)? {
+                Some(target) => Entry::Link(target),
+                None => Entry::Opened((parent.reopen(flags)?, name.to_owned())),
+            })
+        });
+    }
     for _ in 0..MAX_CHANGED {
-        let name = resolve_links(root, path)?;
-        let resolve = BENEATH | ResolveFlags::NO_SYMLINKS;
-        match open_beneath(&root.directory, &name, flags, resolve) {
-            Ok(fd) => return Ok(File::from(fd)),
+        let (folder, name) = resolve_links(root, path)?;
+        let folder = if folder.is_empty() { OsStr::new(".") } else { &folder };
+        match open_beneath(&root.directory, folder, flags, BENEATH | ResolveFlags::NO_SYMLINKS) {
+            Ok(folder) => return Ok((Directory::from(folder), name)),
             // A name has become a link since.
             Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => {}
             Err(error) => return Err(open_error(error)),
@@ -94,8 +117,73 @@ fn open_without_links(root: &Root, path: &WorkspacePath, flags: OFlags) -> Resul
     Err(OpenError::Escapes)
 }
 
-/// The path with every link in it replaced by what it points to.
-fn resolve_links(root: &Root, path: &WorkspacePath) -> Result<OsString, OpenError> {
+/// A new file without a name, in the folder's file system.
+pub(super) fn open_unnamed(folder: &Directory, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    retry_interrupted(|| openat(folder, ".", flags, mode))
+}
+
+fn open(
+    root: &Root,
+    containment: Containment,
+    path: &WorkspacePath,
+    flags: OFlags,
+) -> Result<OwnedFd, OpenError> {
+    if path.as_str().len() >= PATH_MAX {
+        return Err(OpenError::NameTooLong);
+    }
+    match containment {
+        Containment::Kernel => open_by_kernel(root, path, flags),
+        Containment::Walk => open_by_walk(root, path, flags),
+    }
+}
+
+fn open_by_walk(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {
+    Walk::new(root, path).finish(&|root, parent, name| open_nofollow(root, parent, name, flags))
+}
+
+fn open_by_kernel(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {
+    let name = if path.is_root() { "." } else { path.as_str() };
+    match open_beneath(&root.directory, OsStr::new(name), flags, BENEATH) {
+        Ok(fd) => Ok(fd),
+        // A seccomp filter that was set after the kernel was asked.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_walk(root, path, flags),
+        // An absolute link, which may end inside; or `..` in a link while something was renamed.
+        Err(Errno::XDEV | Errno::AGAIN) => open_without_links(root, path, flags),
+        Err(error) => Err(open_error(error)),
+    }
+}
+
+/// Resolves the links by hand and lets the kernel open what has none left: absolute links that
+/// end inside the root are beyond `RESOLVE_BENEATH`, but the last word stays the kernel's.
+fn open_without_links(
+    root: &Root,
+    path: &WorkspacePath,
+    flags: OFlags,
+) -> Result<OwnedFd, OpenError> {
+    for _ in 0..MAX_CHANGED {
+        let (mut name, last) = resolve_links(root, path)?;
+        if !name.is_empty() {
+            name.push("/");
+        }
+        name.push(last);
+        if name.len() >= PATH_MAX {
+            // Links have led to a name that no single call takes.
+            return open_by_walk(root, path, flags);
+        }
+        let resolve = BENEATH | ResolveFlags::NO_SYMLINKS;
+        match open_beneath(&root.directory, &name, flags, resolve) {
+            Ok(fd) => return Ok(fd),
+            // A name has become a link since.
+            Err(Errno::LOOP | Errno::XDEV) => {}
+            Err(error) => return Err(open_error(error)),
+        }
+    }
+    Err(OpenError::Escapes)
+}
+
+/// The path with every link in it replaced by what it points to: the folder, and the name in it.
+fn resolve_links(root: &Root, path: &WorkspacePath) -> Result<(OsString, OsString), OpenError> {
     let mut walk = Walk::new(root, path);
     let last = walk.finish(&|root, parent, name| {
         Ok(match read_link(root, parent, name)? {
@@ -103,8 +191,8 @@ fn resolve_links(root: &Root, path: &WorkspacePath) -> Result<OsString, OpenErro
             None => Entry::Opened(name.to_owned()),
         })
     })?;
-    let names = walk.entered_names().chain(std::iter::once(last.as_os_str()));
-    Ok(OsString::from_vec(names.map(OsStrExt::as_bytes).collect::<Vec<_>>().join(&b'/')))
+    let names: Vec<_> = walk.entered_names().map(OsStrExt::as_bytes).collect();
+    Ok((OsString::from_vec(names.join(&b'/')), last))
 }
 
 fn open_beneath(
@@ -139,8 +227,7 @@ impl Directory {
     /// if that is still the same directory.
     pub(super) fn canonical_path(&self, spelled: &Path) -> Option<PathBuf> {
         let path = self.path_by_proc().or_else(|| std::fs::canonicalize(spelled).ok())?;
-        let (there, here) = (stat(&path).ok()?, fstat(self).ok()?);
-        ((there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)).then_some(path)
+        self.is_at(&path).then_some(path)
     }
 
     fn path_by_proc(&self) -> Option<PathBuf> {
@@ -152,10 +239,10 @@ impl Directory {
 }
 
 /// Names are bytes on Linux: a path lies inside the root if it is spelled so.
-pub(super) fn strip_root_as_named<'path>(
+pub(super) fn root_names<'root>(
     _root: &Directory,
-    spelling: &Path,
-    absolute: &'path str,
-) -> Option<&'path OsStr> {
-    strip_root(spelling, absolute.as_bytes())
+    spelling: &'root Path,
+    _absolute: &str,
+) -> Option<Vec<&'root str>> {
+    names(spelling)
 }

@@ -1,16 +1,20 @@
 //! macOS: the hand-over-hand walk, on names that most volumes compare without case.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, fstat, getpath};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, getpath};
+use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
-use super::unix::{open_last_for_reading, strip_root};
-use super::walk::Walk;
+use super::unix::{names, open_nofollow, read_flags, read_link};
+pub(super) use super::unix_put::{
+    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+};
+use super::walk::{Entry, Walk};
 use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;
 
@@ -26,9 +30,40 @@ pub(super) fn open_for_reading(
     _containment: Containment,
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
+    open(root, path, read_flags(path.must_be_directory())).map(File::from)
+}
+
+/// Opens a folder to create in.
+pub(super) fn open_folder(
+    root: &Root,
+    _containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    open(root, path, DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC).map(Directory::from)
+}
+
+fn open(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {
+    Walk::new(root, path).finish(&|root, parent, name| open_nofollow(root, parent, name, flags))
+}
+
+/// Follows the links of a path to its very end: the folder that holds what it names, and the name
+/// there, which was no link a moment ago.
+pub(super) fn resolve_target(
+    root: &Root,
+    _containment: Containment,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
     Walk::new(root, path).finish(&|root, parent, name| {
-        open_last_for_reading(root, parent, name, path.must_be_directory())
+        Ok(match read_link(root, parent, name)? {
+            Some(target) => Entry::Link(target),
+            None => Entry::Opened((parent.reopen(DIRECTORY)?, name.to_owned())),
+        })
     })
+}
+
+/// macOS has no files without a name.
+pub(super) fn open_unnamed(_folder: &Directory, _mode: Mode) -> rustix::io::Result<OwnedFd> {
+    Err(Errno::OPNOTSUPP)
 }
 
 /// macOS has no magic links.
@@ -47,18 +82,14 @@ impl Directory {
 /// A path lies inside the root if it is spelled so; in another case, if what it names at that
 /// place is the root. The volume decides whether case counts, so it is asked. This is about names
 /// alone: what is opened is opened beneath the handle either way.
-pub(super) fn strip_root_as_named<'path>(
+pub(super) fn root_names<'path>(
     root: &Directory,
-    spelling: &Path,
+    spelling: &'path Path,
     absolute: &'path str,
-) -> Option<&'path OsStr> {
-    if let Some(rest) = strip_root(spelling, absolute.as_bytes()) {
-        return Some(rest);
-    }
-    let depth = spelling.components().filter(|part| matches!(part, Component::Normal(_))).count();
-    let start: PathBuf = Path::new(absolute).components().take(depth + 1).collect();
-    let there = std::fs::metadata(&start).ok()?;
-    let here = fstat(root).ok()?;
-    let same = there.dev() == u64::from(here.st_dev.cast_unsigned()) && there.ino() == here.st_ino;
-    if same { strip_root(&start, absolute.as_bytes()) } else { None }
+) -> Option<Vec<&'path str>> {
+    let as_spelled = names(spelling)?;
+    let as_given: Vec<_> = names(Path::new(absolute))?.into_iter().take(as_spelled.len()).collect();
+    let start: PathBuf = std::iter::once("/").chain(as_given.iter().copied()).collect();
+    let is_root = as_given.len() == as_spelled.len() && root.is_at(&start);
+    Some(if is_root { as_given } else { as_spelled })
 }

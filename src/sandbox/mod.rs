@@ -14,18 +14,25 @@
 //! Imports run one way: `mod` → one file per system → [`walk`] (and `unix`, which Linux and macOS
 //! share).
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::path::{PathRefusal, WorkspacePath};
+use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
+pub use write::{NewContent, WriteError, Written};
+
+mod temporary;
 mod walk;
+mod write;
 
 #[cfg(unix)]
 mod unix;
+#[cfg(unix)]
+mod unix_put;
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(target_os = "macos", path = "macos.rs")]
@@ -58,8 +65,9 @@ struct Root {
     directory: system::Directory,
     /// As the host spelled it: absolute, possibly through symbolic links.
     spelled: PathBuf,
-    /// The same without `.` and `..`, as hosts make it that resolve paths by their spelling.
-    plain: PathBuf,
+    /// The same without `..`, as hosts make it that resolve paths by their spelling; `None` where
+    /// that names another directory, because the `..` followed a link.
+    plain: OnceLock<Option<PathBuf>>,
     /// As the system calls it, without links; `None` where the system does not say.
     canonical: OnceLock<Option<PathBuf>>,
 }
@@ -90,6 +98,9 @@ pub enum OpenError {
     /// A link on the way, or at the end, leads out of the workspace.
     #[error("a symbolic link leads out of the workspace")]
     Escapes,
+    /// Another program holds a lease on the file and did not give it up in time.
+    #[error("another program holds a lease on the file; try again")]
+    Leased,
     /// More than [`MAX_LINKS`] links, or a `/proc` magic link.
     #[error("symbolic links form a loop, or one is a /proc magic link")]
     Loops,
@@ -171,7 +182,7 @@ impl Sandbox {
         let root = Root {
             directory,
             spelled: spelled.to_owned(),
-            plain: without_dots(spelled),
+            plain: OnceLock::new(),
             canonical: OnceLock::new(),
         };
         Self { root, containment }
@@ -201,11 +212,14 @@ impl Sandbox {
     /// Whether a text holds the root's absolute path, which nobody is to be shown.
     #[must_use]
     pub fn is_spelled_in(&self, text: &str) -> bool {
-        let spellings = [Some(&*self.root.spelled), Some(&*self.root.plain), self.root.canonical()];
-        spellings.into_iter().flatten().filter_map(Path::to_str).any(|root| {
-            // `/` alone gives nothing away.
-            root.len() > 1 && text.contains(root)
-        })
+        let spellings = [Some(&*self.root.spelled), self.root.plain(), self.root.canonical()];
+        spellings.into_iter().flatten().filter_map(Path::to_str).any(|root| spells(text, root))
+    }
+
+    /// Whether the root has been removed since it was opened.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.root.directory.is_removed()
     }
 
     /// Opens a regular file for reading, without ever waiting for it.
@@ -215,14 +229,55 @@ impl Sandbox {
     /// [`OpenError`] says what stands in the way; a directory or special file is an error too.
     pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, OpenError> {
         let opened = system::open_for_reading(&self.root, self.containment, path);
-        opened.and_then(OpenFile::examine).map_err(|error| match error {
-            OpenError::NotFound if self.root.directory.is_removed() => OpenError::RootGone,
-            error => error,
+        let opened = opened.and_then(OpenFile::examine);
+        opened.map_err(|error| if self.is_gone() { OpenError::RootGone } else { error })
+    }
+}
+
+impl Sandbox {
+    /// Puts content at a path: in full or not at all.
+    ///
+    /// A new file appears complete, and never in place of another; of racing creators one wins.
+    /// Folders on the way are made, and taken back if the file then fails. A file that is replaced
+    /// is the old one or the new one to every reader; its permission bits are kept, its owner and
+    /// extended attributes as far as the process may, and a link that leads to it stays a link.
+    /// Other hard links to it keep the old content.
+    ///
+    /// `cancelled` is asked before the first change, and a last time before the file shows.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`]; nothing has changed then.
+    pub fn write_file(
+        &self,
+        path: &NewFilePath,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Written, WriteError> {
+        write::write_file(&self.root, self.containment, path, content, cancelled).map_err(|error| {
+            if self.is_gone() { WriteError::Way(OpenError::RootGone) } else { error }
         })
+    }
+
+    /// Removes what killed processes have left of their work in the root directory.
+    pub fn sweep(&self) {
+        if let Ok(root) = system::open_folder(&self.root, self.containment, &WorkspacePath::root())
+        {
+            system::sweep(&root);
+        }
     }
 }
 
 impl Root {
+    fn plain(&self) -> Option<&Path> {
+        let plain = self.plain.get_or_init(|| {
+            let plain = without_dots(&self.spelled);
+            let climbs = self.spelled.components().any(|part| part == Component::ParentDir);
+            (!climbs || self.directory.is_at(&plain)).then_some(plain)
+        });
+        plain.as_deref()
+    }
+
     fn canonical(&self) -> Option<&Path> {
         self.canonical.get_or_init(|| self.directory.canonical_path(&self.spelled)).as_deref()
     }
@@ -230,8 +285,8 @@ impl Root {
     /// What of an absolute path lies beneath the root, by either of the root's spellings.
     fn part_inside(&self, absolute: &str) -> Option<String> {
         // The spelled root answers nearly always, and asking for the other costs a system call.
-        system::part_beneath(&self.directory, &self.plain, absolute)
-            .or_else(|| system::part_beneath(&self.directory, self.canonical()?, absolute))
+        let part = |root| system::part_beneath(&self.directory, root, absolute);
+        self.plain().and_then(part).or_else(|| self.canonical().and_then(part))
     }
 }
 
@@ -262,17 +317,32 @@ pub struct OpenFile {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It holds more bytes than the caller's limit; `size` is what is known of it.
-    #[error("{size} bytes")]
-    TooLarge {
-        /// The size the system reports, or, of a file that grew meanwhile, more than the limit.
-        size: u64,
-    },
+    #[error("{0}")]
+    TooLarge(FileSize),
     /// It is one of those system files that look regular and make their reader wait.
     #[error("not a regular file but one that waits for data")]
     Waits,
     /// The system failed.
     #[error("the system failed: {}", describe(.0))]
     System(io::Error),
+}
+
+/// How large a file is, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSize {
+    /// The system says so.
+    Exactly(u64),
+    /// It said something else, and so many bytes came before reading stopped.
+    AtLeast(u64),
+}
+
+impl fmt::Display for FileSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(bytes) => write!(f, "{bytes} bytes"),
+            Self::AtLeast(bytes) => write!(f, "at least {bytes} bytes"),
+        }
+    }
 }
 
 impl OpenFile {
@@ -302,7 +372,7 @@ impl OpenFile {
     /// [`ReadError::TooLarge`] for more than `limit` bytes.
     pub fn read_to_end(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
         if self.size > limit {
-            return Err(ReadError::TooLarge { size: self.size });
+            return Err(ReadError::TooLarge(FileSize::Exactly(self.size)));
         }
         // One byte more than expected lets the read that finds the end fit without growing.
         let expected = usize::try_from(self.size + 1).unwrap_or(0);
@@ -314,7 +384,7 @@ impl OpenFile {
             }
         })?;
         match bytes.len() as u64 {
-            size if size > limit => Err(ReadError::TooLarge { size }),
+            size if size > limit => Err(ReadError::TooLarge(FileSize::AtLeast(size))),
             _ => Ok(bytes),
         }
     }

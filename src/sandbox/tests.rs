@@ -118,7 +118,7 @@ fn a_file_that_grows_past_the_limit_while_it_is_read_is_too_large() {
     let sandbox = Sandbox::open(&scene.root()).unwrap();
     let file = sandbox.open_file(&WorkspacePath::parse("a.txt").unwrap()).unwrap();
     fs::write(scene.root().join("a.txt"), vec![b'a'; 100]).unwrap();
-    assert!(matches!(file.read_to_end(64), Err(ReadError::TooLarge { size: 65 })));
+    assert!(matches!(file.read_to_end(64), Err(ReadError::TooLarge(FileSize::AtLeast(65)))));
 }
 
 #[cfg(unix)]

@@ -1,21 +1,26 @@
 //! What Linux and macOS share: handles, the openings that follow no link, and reading links.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
 
 use super::walk::{Entry, LinkTarget, Step};
-use super::{MAX_LINKS, OpenError, Root, system, without_dots};
+use super::{MAX_LINKS, OpenError, Root, system};
 
 /// An open directory, to open beneath.
 #[derive(Debug)]
 pub(super) struct Directory(OwnedFd);
+
+impl From<OwnedFd> for Directory {
+    fn from(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+}
 
 impl AsFd for Directory {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -33,12 +38,30 @@ pub(super) const READ: OFlags =
 impl Directory {
     pub(super) fn open_root(path: &Path) -> io::Result<Self> {
         let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(retry_interrupted(|| openat(CWD, path, flags, Mode::empty()))?))
+        match retry_interrupted(|| openat(CWD, path, flags, Mode::empty())) {
+            Ok(fd) => Ok(Self(fd)),
+            // A loop of links leads nowhere.
+            Err(Errno::LOOP) => Err(io::ErrorKind::NotFound.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the same directory anew, for something else.
+    pub(super) fn reopen(&self, flags: OFlags) -> Result<Self, OpenError> {
+        let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = retry_interrupted(|| openat(self, ".", flags, Mode::empty()));
+        opened.map(Self).map_err(open_error)
     }
 
     /// Whether the directory has been removed since it was opened: it has no name left.
     pub(super) fn is_removed(&self) -> bool {
-        rustix::fs::fstat(self).is_ok_and(|stat| stat.st_nlink == 0)
+        fstat(self).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
+    /// Whether a path, links followed, leads to this very directory.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let (Ok(there), Ok(here)) = (stat(path), fstat(self)) else { return false };
+        (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
     }
 }
 
@@ -52,20 +75,6 @@ pub(super) fn open_directory(
     let entry = open_nofollow(root, parent, name, flags)?;
     Ok(match entry {
         Entry::Opened(fd) => Entry::Opened(Directory(fd)),
-        Entry::Link(target) => Entry::Link(target),
-    })
-}
-
-/// Opens the last component for reading, following nothing.
-pub(super) fn open_last_for_reading(
-    root: &Root,
-    parent: &Directory,
-    name: &OsStr,
-    must_be_directory: bool,
-) -> Result<Entry<File>, OpenError> {
-    let entry = open_nofollow(root, parent, name, read_flags(must_be_directory))?;
-    Ok(match entry {
-        Entry::Opened(fd) => Entry::Opened(File::from(fd)),
         Entry::Link(target) => Entry::Link(target),
     })
 }
@@ -95,13 +104,21 @@ pub(super) fn open_nofollow(
         };
         match read_link(root, parent, name)? {
             Some(target) => return Ok(Entry::Link(target)),
-            // No link, so it is a file where a directory is wanted,
-            None if error == Errno::NOTDIR => return Err(OpenError::NotFolder),
-            // or it was a link a moment ago.
+            // No link, so it is a file where a directory is wanted, unless it was a link a moment
+            // ago or is a directory by now.
+            None if error == Errno::NOTDIR && is_file(parent, name)? => {
+                return Err(OpenError::NotFolder);
+            }
             None => {}
         }
     }
     Err(OpenError::Loops)
+}
+
+/// Whether a name is neither a directory nor a link.
+fn is_file(parent: &Directory, name: &OsStr) -> Result<bool, OpenError> {
+    let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(open_error)?;
+    Ok(!matches!(FileType::from_raw_mode(stat.st_mode), FileType::Directory | FileType::Symlink))
 }
 
 /// What a link points to; `None` if the name is no link.
@@ -121,7 +138,7 @@ pub(super) fn read_link(
     if !target.as_bytes().starts_with(b"/") {
         return Ok(Some(LinkTarget::Relative(steps(&target))));
     }
-    let spellings = std::iter::once(root.plain.as_path()).chain(root.canonical());
+    let spellings = [root.plain(), root.canonical()].into_iter().flatten();
     let mut inside = spellings.filter_map(|spelling| strip_root(spelling, target.as_bytes()));
     Ok(Some(inside.next().map_or(LinkTarget::Outside, |rest| LinkTarget::FromRoot(steps(rest)))))
 }
@@ -169,15 +186,41 @@ pub(super) fn strip_root<'path>(root: &Path, absolute: &'path [u8]) -> Option<&'
 }
 
 /// The part of a host's absolute path that lies beneath a root, if it does.
+///
+/// `..` counts by its spelling, as everywhere in a path, until the root is entered; what comes
+/// after that is for the caller to parse, who refuses what leaves again.
 pub(super) fn part_beneath(root: &Directory, spelling: &Path, absolute: &str) -> Option<String> {
     let absolute = absolute.replace('\\', "/");
-    let beneath = |absolute: &str| {
-        let part = system::strip_root_as_named(root, spelling, absolute)?;
-        part.to_str().map(str::to_owned)
-    };
-    // `..` counts by its spelling, as everywhere in a path, but not once the root was entered:
-    // what leaves it and comes back is for the caller to refuse.
-    beneath(&absolute).or_else(|| beneath(without_dots(Path::new(&absolute)).to_str()?))
+    let root_names = system::root_names(root, spelling, &absolute)?;
+    let mut names = Vec::new();
+    let mut rest = absolute.as_str();
+    loop {
+        if names == root_names {
+            return Some(rest.to_owned());
+        }
+        let (component, after) = rest.split_once('/').unwrap_or((rest, ""));
+        match component {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+        if after.is_empty() && names != root_names {
+            return None;
+        }
+        rest = after;
+    }
+}
+
+/// The names of a path without `..`.
+pub(super) fn names(path: &Path) -> Option<Vec<&str>> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_str()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The contract's reading of what the system says.
@@ -187,6 +230,8 @@ pub(super) fn open_error(error: Errno) -> OpenError {
         Errno::NOTDIR => OpenError::NotFolder,
         Errno::NAMETOOLONG => OpenError::NameTooLong,
         Errno::ACCESS | Errno::PERM => OpenError::PermissionDenied,
+        // Only `O_NONBLOCK` says so of a regular file, and only for the sake of a lease.
+        Errno::AGAIN => OpenError::Leased,
         Errno::LOOP => OpenError::Loops,
         Errno::XDEV => OpenError::Escapes,
         // A socket, a device without a driver, or (macOS) any of the two.

@@ -48,12 +48,17 @@ pub(super) type OpenLast<'a, T> =
 /// A walk from the root, and where it ended.
 pub(super) struct Walk<'root> {
     root: &'root Root,
-    /// The directories walked into, outermost first. Their handles are what `..` steps back to.
-    entered: Vec<(OsString, Directory)>,
+    /// The directories walked into, outermost first. Their handles are what `..` steps back to; of
+    /// a deep path only the innermost are kept.
+    entered: Vec<(OsString, Option<Directory>)>,
     /// The steps still to take, the next one last.
     ahead: Vec<Step>,
     links: u32,
 }
+
+/// How many handles a walk holds at the most, beside the root's: a path may have two thousand
+/// components, and a process a thousand handles.
+const MAX_HANDLES: usize = 32;
 
 impl<'root> Walk<'root> {
     /// Stands at the root with the path's names ahead.
@@ -89,7 +94,7 @@ impl<'root> Walk<'root> {
             Step::Up => self.step_back(),
             Step::Into(name) => match system::open_directory(self.root, self.here(), &name)? {
                 Entry::Opened(directory) => {
-                    self.entered.push((name, directory));
+                    self.enter(name, directory);
                     Ok(())
                 }
                 Entry::Link(target) => self.follow(target),
@@ -121,11 +126,40 @@ impl<'root> Walk<'root> {
     }
 
     fn here(&self) -> &Directory {
-        self.entered.last().map_or(&self.root.directory, |(_, directory)| directory)
+        let innermost = self.entered.last().and_then(|(_, directory)| directory.as_ref());
+        innermost.unwrap_or(&self.root.directory)
+    }
+
+    fn enter(&mut self, name: OsString, directory: Directory) {
+        self.entered.push((name, Some(directory)));
+        if let Some(outer) = self.entered.len().checked_sub(MAX_HANDLES + 1) {
+            self.entered[outer].1 = None;
+        }
     }
 
     fn step_back(&mut self) -> Result<(), OpenError> {
-        self.entered.pop().map(drop).ok_or(OpenError::Escapes)
+        self.entered.pop().ok_or(OpenError::Escapes)?;
+        match self.entered.last() {
+            Some((_, None)) => self.walk_again(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Comes to the innermost directory anew, whose handle was let go. Its names were no links
+    /// when they were walked; if one is a link by now, somebody has exchanged it.
+    fn walk_again(&mut self) -> Result<(), OpenError> {
+        let mut here: Option<Directory> = None;
+        for (name, _) in &self.entered {
+            let parent = here.as_ref().unwrap_or(&self.root.directory);
+            match system::open_directory(self.root, parent, name)? {
+                Entry::Opened(directory) => here = Some(directory),
+                Entry::Link(_) => return Err(OpenError::Escapes),
+            }
+        }
+        if let Some((_, innermost)) = self.entered.last_mut() {
+            *innermost = here;
+        }
+        Ok(())
     }
 
     fn follow(&mut self, target: LinkTarget) -> Result<(), OpenError> {

@@ -164,6 +164,19 @@ fn a_character_at_every_offset_around_the_binary_check_survives() {
     }
 }
 
+#[test]
+fn written_text_has_line_feeds_alone_and_no_byte_order_mark() {
+    for (text, written) in [
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("a\rb\r\r\nc", "a\nb\n\nc"),
+        ("\u{feff}\u{feff}a", "\u{feff}a"),
+        ("a\\nb  \n\t", "a\\nb  \n\t"),
+        ("", ""),
+    ] {
+        assert_eq!(to_written_form(text.to_owned()), written, "{text:?}");
+    }
+}
+
 /// Text that is dense in everything that could be taken for a line end.
 fn lines_of_trouble() -> impl Strategy<Value = String> {
     let piece = prop_oneof![

@@ -19,7 +19,7 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
     FILE_GENERIC_READ, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_TRAVERSE, SYNCHRONIZE,
+    SYNCHRONIZE,
 };
 use windows_sys::Win32::System::SystemServices::{
     IO_REPARSE_TAG_MOUNT_POINT, IO_REPARSE_TAG_SYMLINK,
@@ -36,8 +36,9 @@ use sys::Reparse;
 #[derive(Debug)]
 pub(super) struct Directory(OwnedHandle);
 
-/// What a directory is opened for: to open beneath it, and to ask what it is.
-const ENTER: u32 = FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+/// What a directory is opened for: to ask what it is. To open beneath it takes no right of its own:
+/// users may pass through folders that they may not list.
+const ENTER: u32 = FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 
 pub(super) fn containment(_root: &Directory) -> Containment {
     Containment::Walk
@@ -95,6 +96,12 @@ impl Directory {
     /// Whether the directory has been removed since it was opened.
     pub(super) fn is_removed(&self) -> bool {
         sys::is_deleted(&self.0).unwrap_or(false)
+    }
+
+    /// Windows resolves `..` by its spelling, so the plain spelling names the same directory.
+    #[allow(clippy::unused_self, reason = "on other systems it has to be looked at")]
+    pub(super) fn is_at(&self, _path: &Path) -> bool {
+        true
     }
 
     /// What the system calls the open directory.
@@ -180,7 +187,7 @@ impl ReparseTarget {
             Self::Relative(target) if starts_with_separator(&target) => LinkTarget::Outside,
             Self::Relative(target) => LinkTarget::Relative(steps(&target)),
             Self::Absolute(target) => {
-                let spellings = std::iter::once(root.plain.as_path()).chain(root.canonical());
+                let spellings = [root.plain(), root.canonical()].into_iter().flatten();
                 let mut inside = spellings.filter_map(|spelling| strip_root(spelling, &target));
                 inside.next().map_or(LinkTarget::Outside, |rest| {
                     LinkTarget::FromRoot(steps(rest.as_os_str()))
@@ -240,7 +247,7 @@ fn prefix(path: &Path) -> Option<Prefix<'_>> {
 }
 
 fn strip_root(root: &Path, path: &Path) -> Option<PathBuf> {
-    if volume(prefix(root)?) != volume(prefix(path)?) {
+    if volume(prefix(root)?)? != volume(prefix(path)?)? {
         return None;
     }
     let below_volume =
@@ -276,7 +283,9 @@ fn fold(name: &OsStr) -> String {
 fn open_error(error: io::Error) -> OpenError {
     match error.raw_os_error().map(i32::cast_unsigned) {
         Some(ERROR_DIRECTORY) => return OpenError::NotFolder,
-        Some(ERROR_FILENAME_EXCED_RANGE | ERROR_INVALID_NAME) => return OpenError::NameTooLong,
+        Some(ERROR_FILENAME_EXCED_RANGE) => return OpenError::NameTooLong,
+        // What NTFS says of a name of more than 255 characters, among others.
+        Some(ERROR_INVALID_NAME) => return OpenError::NotFound,
         // Another program has it open and lets nobody in.
         Some(ERROR_SHARING_VIOLATION | ERROR_LOCK_VIOLATION) => return OpenError::PermissionDenied,
         // A socket's file is a reparse point that nothing opens.

@@ -12,8 +12,7 @@ use std::ptr;
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_OPEN, FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_REPARSE_POINT, FILE_SYNCHRONOUS_IO_NONALERT,
-    NtCreateFile,
+    FILE_OPEN, FILE_OPEN_REPARSE_POINT, FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
 };
 use windows_sys::Win32::Foundation::{
     HANDLE, OBJ_CASE_INSENSITIVE, RtlNtStatusToDosError, UNICODE_STRING,
@@ -62,7 +61,6 @@ pub(super) fn open_beneath(
         SecurityQualityOfService: ptr::null(),
     };
     let options = FILE_SYNCHRONOUS_IO_NONALERT
-        | FILE_OPEN_FOR_BACKUP_INTENT
         | if reparse == Reparse::OpenItself { FILE_OPEN_REPARSE_POINT } else { 0 };
     let mut handle: HANDLE = ptr::null_mut();
     let mut status_block = IO_STATUS_BLOCK::default();

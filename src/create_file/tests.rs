@@ -1,0 +1,280 @@
+//! The steps of the specification on a real directory: codes, precedence, what is left behind.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use tempfile::TempDir;
+
+struct Scene {
+    directory: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("ws/dir")).unwrap();
+        fs::create_dir(directory.path().join("outside")).unwrap();
+        fs::write(directory.path().join("ws/old.txt"), "old").unwrap();
+        Self { directory }
+    }
+
+    fn root(&self) -> std::path::PathBuf {
+        self.directory.path().join("ws")
+    }
+
+    fn tiers(&self) -> [Sandbox; 2] {
+        [Sandbox::open(&self.root()).unwrap(), Sandbox::open_walking(&self.root()).unwrap()]
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+}
+
+fn request(path: &str, content: &str, overwrite: bool) -> CreateFileRequest {
+    let path = NewFilePath::parse(path).unwrap();
+    CreateFileRequest { path, content: content.to_owned(), overwrite, expected: None }
+}
+
+fn run(sandbox: &Sandbox, request: CreateFileRequest) -> Result<CreatedFile, CreateFileError> {
+    create_file(sandbox, request, &CreateFileOptions::default(), &|| false)
+}
+
+fn code(sandbox: &Sandbox, path: &str, overwrite: bool) -> &'static str {
+    run(sandbox, request(path, "new", overwrite)).map_or_else(|error| error.code().as_str(), |_| "")
+}
+
+/// Every name below a directory, so that a test can say what is left.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_new_file_comes_with_its_folders_and_its_hash() {
+    let scene = Scene::new();
+    for (folder, sandbox) in ["one", "two"].into_iter().zip(scene.tiers()) {
+        let path = format!("{folder}/a/b/c.txt");
+        let created = run(&sandbox, request(&path, "a\r\nb", false)).unwrap();
+        assert_eq!(created.path, path);
+        assert_eq!((created.size_bytes, created.overwritten), (3, false));
+        assert_eq!(created.hash, ContentHash::Sha256.of_text("a\nb"));
+        assert_eq!(scene.read(&path), "a\nb");
+        assert_eq!(names(&scene.root().join(folder).join("a/b")), ["c.txt"]);
+    }
+}
+
+#[test]
+fn an_existing_file_stays_unless_overwrite_says_otherwise() {
+    let scene = Scene::new();
+    for sandbox in scene.tiers() {
+        fs::write(scene.root().join("old.txt"), "old").unwrap();
+        assert_eq!(code(&sandbox, "old.txt", false), "FileExists");
+        assert_eq!(scene.read("old.txt"), "old");
+        assert!(run(&sandbox, request("old.txt", "new", true)).unwrap().overwritten);
+        assert_eq!(scene.read("old.txt"), "new");
+        assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+    }
+}
+
+#[test]
+fn a_directory_is_no_target_and_a_file_is_no_folder() {
+    let scene = Scene::new();
+    for sandbox in scene.tiers() {
+        for overwrite in [false, true] {
+            assert_eq!(code(&sandbox, "dir", overwrite), "InvalidPath");
+            assert_eq!(code(&sandbox, "old.txt/a/b", overwrite), "DirectoryCreateFailed");
+        }
+        assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+    }
+}
+
+#[test]
+fn a_hash_that_does_not_match_changes_nothing() {
+    let scene = Scene::new();
+    for sandbox in scene.tiers() {
+        let mut stale = request("old.txt", "new", true);
+        stale.expected = Some(crate::hash::sha256(b"older"));
+        let error = run(&sandbox, stale).unwrap_err();
+        assert_eq!(error.code().as_str(), "WriteFailed");
+        assert!(error.to_string().contains("changed since it was read"), "{error}");
+        assert_eq!(scene.read("old.txt"), "old");
+
+        let mut absent = request("new.txt", "new", true);
+        absent.expected = Some(crate::hash::sha256(b""));
+        assert_eq!(run(&sandbox, absent).unwrap_err().code().as_str(), "WriteFailed");
+        assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+    }
+    let mut fresh = request("old.txt", "new", true);
+    fresh.expected = Some(crate::hash::sha256(b"old"));
+    assert!(run(&scene.tiers()[0], fresh).unwrap().overwritten);
+}
+
+#[test]
+fn what_is_too_large_or_read_only_touches_nothing() {
+    let scene = Scene::new();
+    let [sandbox, _] = scene.tiers();
+    let small = CreateFileOptions { max_create_bytes: 3, ..CreateFileOptions::default() };
+    let create = |content, options: &CreateFileOptions| {
+        create_file(&sandbox, request("a/b.txt", content, false), options, &|| false)
+    };
+    assert_eq!(create("abcd", &small).unwrap_err().code().as_str(), "TooLarge");
+    let scope = WriteScope::ReadOnly;
+    let read_only = CreateFileOptions { write_scope: scope, ..CreateFileOptions::default() };
+    assert_eq!(create("abc", &read_only).unwrap_err().code().as_str(), "WriteFailed");
+    assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+    assert!(create("ab\r\n", &small).is_ok());
+}
+
+#[test]
+fn a_call_that_is_called_off_leaves_no_folder() {
+    let scene = Scene::new();
+    for sandbox in scene.tiers() {
+        for refusals_before in 0..2 {
+            let asked = std::cell::Cell::new(0);
+            let cancelled = || {
+                asked.set(asked.get() + 1);
+                asked.get() > refusals_before
+            };
+            for path in ["a/b/c.txt", "old.txt"] {
+                asked.set(0);
+                let options = CreateFileOptions::default();
+                let stopped =
+                    create_file(&sandbox, request(path, "new", true), &options, &cancelled);
+                let stopped = stopped.unwrap_err();
+                assert!(matches!(stopped, CreateFileError::Write(WriteError::Cancelled)));
+            }
+            assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+            assert_eq!(scene.read("old.txt"), "old");
+        }
+    }
+}
+
+#[test]
+fn of_racing_creators_one_wins_and_its_content_stays() {
+    let scene = Scene::new();
+    for (round, sandbox) in scene.tiers().into_iter().enumerate() {
+        let path = format!("deep/{round}/race.txt");
+        let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let creators: Vec<_> = (0..16)
+                .map(|number| {
+                    let request = request(&path, &format!("creator {number}"), false);
+                    scope.spawn(|| create_file(&sandbox, request, &options, &|| false))
+                })
+                .collect();
+            creators.into_iter().map(|creator| creator.join().unwrap()).collect()
+        });
+        let winners: Vec<_> = results.iter().filter_map(|result| result.as_ref().ok()).collect();
+        assert_eq!(winners.len(), 1);
+        let text = scene.read(&path);
+        assert_eq!(winners[0].hash, ContentHash::Sha256.of_text(&text));
+        let losers = results.iter().filter_map(|result| result.as_ref().err());
+        for loser in losers {
+            assert_eq!(loser.code().as_str(), "FileExists", "{loser}");
+        }
+    }
+}
+
+#[test]
+fn compare_and_swap_loses_no_update() {
+    let scene = Scene::new();
+    fs::write(scene.root().join("counter"), "0").unwrap();
+    let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+    let [sandbox, walking] = scene.tiers();
+    std::thread::scope(|scope| {
+        for sandbox in [&sandbox, &walking, &sandbox, &walking] {
+            scope.spawn(|| {
+                let mut done = 0;
+                while done < 50 {
+                    let text = scene.read("counter");
+                    let next = text.parse::<u64>().unwrap() + 1;
+                    let mut request = request("counter", &next.to_string(), true);
+                    request.expected = Some(crate::hash::sha256(text.as_bytes()));
+                    match create_file(sandbox, request, &options, &|| false) {
+                        Ok(_) => done += 1,
+                        Err(error) => assert_eq!(error.code().as_str(), "WriteFailed", "{error}"),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(scene.read("counter"), "200");
+    assert_eq!(names(&scene.root()), ["counter", "dir", "old.txt"]);
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    #[test]
+    fn links_that_lead_out_or_nowhere_are_no_way() {
+        let scene = Scene::new();
+        symlink(scene.directory.path().join("outside"), scene.root().join("out")).unwrap();
+        symlink(scene.directory.path().join("outside/x"), scene.root().join("escape")).unwrap();
+        symlink("nowhere", scene.root().join("dangling")).unwrap();
+        symlink("loop", scene.root().join("loop")).unwrap();
+        for sandbox in scene.tiers() {
+            for overwrite in [false, true] {
+                for path in ["out/a", "out/a/b/c", "escape", "dangling/a", "loop", "loop/a"] {
+                    assert_eq!(code(&sandbox, path, overwrite), "InvalidPath", "{path}");
+                }
+            }
+            assert_eq!(code(&sandbox, "dangling", false), "FileExists");
+            assert_eq!(code(&sandbox, "dangling", true), "InvalidPath");
+        }
+        assert_eq!(names(&scene.directory.path().join("outside")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_link_to_a_file_inside_stays_a_link_and_its_file_is_replaced() {
+        let scene = Scene::new();
+        symlink("../old.txt", scene.root().join("dir/relative")).unwrap();
+        symlink(scene.root().join("dir/relative"), scene.root().join("absolute")).unwrap();
+        for (sandbox, content) in scene.tiers().iter().zip(["one", "two"]) {
+            let file = run(sandbox, request("absolute", content, true)).unwrap();
+            assert_eq!((file.path.as_str(), file.overwritten), ("absolute", true));
+            assert_eq!(scene.read("old.txt"), content);
+            assert!(fs::symlink_metadata(scene.root().join("absolute")).unwrap().is_symlink());
+            assert_eq!(names(&scene.root().join("dir")), ["relative"]);
+            assert_eq!(code(sandbox, "absolute", false), "FileExists");
+        }
+    }
+
+    #[test]
+    fn a_fifo_merely_exists() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let scene = Scene::new();
+        mknodat(CWD, scene.root().join("fifo"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        for sandbox in scene.tiers() {
+            assert_eq!(code(&sandbox, "fifo", false), "FileExists");
+            assert_eq!(code(&sandbox, "fifo", true), "InvalidPath");
+            assert_eq!(code(&sandbox, "fifo/a", true), "DirectoryCreateFailed");
+        }
+    }
+
+    #[test]
+    fn permission_bits_are_kept_less_those_that_give_rights_away() {
+        let scene = Scene::new();
+        let file = scene.root().join("old.txt");
+        for (mode, kept) in [(0o755, 0o755), (0o640, 0o640), (0o6711, 0o711)] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            run(&scene.tiers()[0], request("old.txt", "new", true)).unwrap();
+            assert_eq!(fs::metadata(&file).unwrap().mode() & 0o7777, kept);
+        }
+    }
+
+    #[test]
+    fn another_hard_link_keeps_the_old_content() {
+        let scene = Scene::new();
+        fs::hard_link(scene.root().join("old.txt"), scene.root().join("twin.txt")).unwrap();
+        run(&scene.tiers()[0], request("old.txt", "new", true)).unwrap();
+        assert_eq!((scene.read("old.txt"), scene.read("twin.txt")), ("new".into(), "old".into()));
+    }
+}

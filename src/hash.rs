@@ -1,0 +1,155 @@
+//! Content hashes: plain SHA-256, and the canonical content hash of the Aptix host.
+//!
+//! ```
+//! use ringfence::hash::ContentHash;
+//!
+//! let empty = "01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b";
+//! assert_eq!(ContentHash::Aptix.of_text(""), empty);
+//! ```
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 as bytes.
+pub type Sha256Digest = [u8; 32];
+
+/// How content is hashed; either way the result is 64 lowercase hex digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContentHash {
+    /// SHA-256 of the bytes: what `sha256sum` prints.
+    #[default]
+    Sha256,
+    /// The canonical content hash of the Aptix host (TUL-004 §5.1 step 6): line ends become LF,
+    /// every line is cut to [`APTIX_LINE_UNITS`] UTF-16 units and ended with LF, the last one too,
+    /// and the UTF-8 of that is hashed with SHA-256.
+    Aptix,
+}
+
+/// How many UTF-16 units of a line count for [`ContentHash::Aptix`].
+pub const APTIX_LINE_UNITS: usize = 500;
+
+impl ContentHash {
+    /// The hash of a text.
+    #[must_use]
+    pub fn of_text(self, text: &str) -> String {
+        match self {
+            Self::Sha256 => to_hex(&sha256(text.as_bytes())),
+            Self::Aptix => to_hex(&sha256(aptix_form(text).as_bytes())),
+        }
+    }
+}
+
+/// SHA-256 of bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> Sha256Digest {
+    Sha256::digest(bytes).into()
+}
+
+/// A digest as 64 lowercase hex digits.
+#[must_use]
+pub fn to_hex(digest: &Sha256Digest) -> String {
+    digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Reads a digest from 64 hex digits of either case; `None` for anything else.
+#[must_use]
+pub fn from_hex(hex: &str) -> Option<Sha256Digest> {
+    let mut digest = [0; 32];
+    if hex.len() != 64 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, digits) in digest.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(digest)
+}
+
+fn aptix_form(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut form = String::with_capacity(text.len() + 1);
+    for line in text.split('\n') {
+        push_cut(&mut form, line);
+        form.push('\n');
+    }
+    form
+}
+
+/// Appends the first [`APTIX_LINE_UNITS`] UTF-16 units of a line. A cut through a surrogate pair
+/// leaves a lone half, which that host's UTF-8 encoder writes as U+FFFD.
+fn push_cut(form: &mut String, line: &str) {
+    let mut units = 0;
+    for character in line.chars() {
+        units += character.len_utf16();
+        if units > APTIX_LINE_UNITS {
+            if units - APTIX_LINE_UNITS < character.len_utf16() {
+                form.push(char::REPLACEMENT_CHARACTER);
+            }
+            return;
+        }
+        form.push(character);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn vectors_of_the_contract() {
+        for (text, hash) in [
+            ("", "01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b"),
+            ("a", "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"),
+            ("a\n", "a7da489976d0047490617adb4f7a1f27f7af8b52a5176fd002ffe471863520ab"),
+            ("a\r\nb", "911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2"),
+            ("a\rb", "911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2"),
+        ] {
+            assert_eq!(ContentHash::Aptix.of_text(text), hash, "{text:?}");
+        }
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(ContentHash::Sha256.of_text(""), empty);
+    }
+
+    #[test]
+    fn lines_are_cut_at_500_utf16_units() {
+        let line = "a".repeat(500);
+        assert_eq!(aptix_form(&(line.clone() + "b")), line.clone() + "\n");
+        let pair_fits = "a".repeat(498) + "😀";
+        assert_eq!(aptix_form(&(pair_fits.clone() + "b")), pair_fits + "\n");
+        let pair_is_cut = "a".repeat(499);
+        assert_eq!(aptix_form(&(pair_is_cut.clone() + "😀")), pair_is_cut + "\u{fffd}\n");
+    }
+
+    #[test]
+    fn hex_reads_back_and_nothing_else_reads() {
+        let digest = sha256(b"a");
+        assert_eq!(from_hex(&to_hex(&digest)), Some(digest));
+        assert_eq!(from_hex(&to_hex(&digest).to_uppercase()), Some(digest));
+        for bad in ["", "00", &"g".repeat(64), &"é".repeat(32), &"0".repeat(65), &"+0".repeat(32)]
+        {
+            assert_eq!(from_hex(bad), None, "{bad}");
+        }
+    }
+
+    /// By the definition, over UTF-16 units.
+    fn model(text: &str) -> String {
+        let units: Vec<u16> =
+            text.replace("\r\n", "\n").replace('\r', "\n").encode_utf16().collect();
+        units
+            .split(|&unit| unit == 10)
+            .map(|line| String::from_utf16_lossy(&line[..line.len().min(500)]) + "\n")
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn aptix_form_agrees_with_the_model(text in "([a-c]|é|😀|\r|\n|\r\n|(a{498}|b{499})){0,30}") {
+            prop_assert_eq!(aptix_form(&text), model(&text));
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! Putting bytes at a name beneath a folder's handle, on Linux and macOS.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{
+    Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid,
+    XattrFlags, accessat, fchmod, fchown, fgetxattr, flistxattr, flock, fsetxattr, fstat, linkat,
+    mkdirat, openat, renameat, renameat_with, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::temporary::{self, UNKNOWN};
+use super::unix::{Directory, open_error, retry_interrupted};
+use super::write::{NewContent, PutError, Standing};
+use super::{OpenError, system};
+use crate::hash::{Sha256Digest, sha256};
+
+/// What is known of a file that may be replaced.
+pub(super) struct FileFacts {
+    mode: Mode,
+    owner: (u32, u32),
+}
+
+/// What may be kept of a replaced file's mode. The set-user-ID and set-group-ID bits go, as they
+/// do when a user writes to a file: new content has not earned them.
+const KEPT_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO).union(Mode::SVTX);
+
+/// Read and write for everyone, less the umask.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
+/// A temporary that has a name must not show what its target would hide.
+const PRIVATE: Mode = Mode::from_raw_mode(0o600);
+
+pub(super) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenError> {
+    let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Standing::Nothing),
+        Err(error) => return Err(open_error(error)),
+    };
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Standing::File(facts(&stat)),
+        FileType::Directory => Standing::Directory,
+        FileType::Symlink => Standing::Link,
+        _ => Standing::Special,
+    })
+}
+
+fn facts(stat: &Stat) -> FileFacts {
+    FileFacts {
+        mode: Mode::from_raw_mode(stat.st_mode) & KEPT_MODE,
+        owner: (stat.st_uid, stat.st_gid),
+    }
+}
+
+/// Makes a folder; `false` if something of that name is there already.
+pub(super) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<bool> {
+    match mkdirat(parent, name, NEW_FOLDER) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes a folder if it is empty.
+pub(super) fn remove_folder(parent: &Directory, name: &OsStr) -> io::Result<()> {
+    Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Lets a folder's entries reach the disk.
+pub(super) fn sync_folder(folder: &Directory) -> io::Result<()> {
+    match retry_interrupted(|| rustix::fs::fsync(folder)) {
+        // File systems that have no such thing say so in one of these ways; EBADF means that the
+        // folder may be written but not read, and could only be opened as a place to stand.
+        Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Puts a new file at a name where nothing stands.
+pub(super) fn create(
+    folder: &Directory,
+    name: &OsStr,
+    content: &NewContent<'_>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), PutError> {
+    let failed = |error| put_error(folder, error);
+    if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(failed)? {
+        draft.fill(content, cancelled)?;
+        match draft.link_at(name) {
+            // Without `/proc`, or on a file system without hard links.
+            Err(Errno::OPNOTSUPP) => {}
+            linked => {
+                linked.map_err(failed)?;
+                return draft.make_certain(name, content);
+            }
+        }
+    }
+    let mut draft = Draft::named(folder, NEW_FILE).map_err(failed)?;
+    draft.fill(content, cancelled)?;
+    draft.rename_exclusively(name).map_err(failed)?;
+    draft.make_certain(name, content)
+}
+
+/// Puts other content in a file's place.
+///
+/// The new file and the old one exchange their names, so that nothing is gone before it is known
+/// to be what it was taken for; if it is not, the names are exchanged back. Writers of this library
+/// also lock the file that they replace: what one of them has compared stays true until it is done,
+/// so that what is refused was never seen. Against other programs the exchange remains.
+pub(super) fn replace(
+    folder: &Directory,
+    name: &OsStr,
+    facts: &FileFacts,
+    content: &NewContent<'_>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), PutError> {
+    let failed = |error| put_error(folder, error);
+    accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(failed)?;
+    sweep(folder);
+
+    let mut old = open_old(folder, name).map_err(failed)?;
+    lock(&old);
+    if inode_at(folder, name).map_err(failed)? != inode_of(&old).map_err(failed)? {
+        return Err(PutError::Raced);
+    }
+    check_expected(&mut old, content)?;
+
+    let prepare = |draft: &mut Draft<'_>| {
+        draft.take_over(&old, facts).map_err(failed)?;
+        draft.fill(content, cancelled)?;
+        Ok(draft.name_beside(&old))
+    };
+    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(failed)?;
+    if let Some(mut draft) = unnamed {
+        match prepare(&mut draft)? {
+            // Without `/proc`, or on a file system without hard links.
+            Err(Errno::OPNOTSUPP) => {}
+            temporary => return exchange(draft, &temporary.map_err(failed)?, name, old, content),
+        }
+    }
+    let mut draft = Draft::named(folder, PRIVATE).map_err(failed)?;
+    let temporary = prepare(&mut draft)?.map_err(failed)?;
+    exchange(draft, &temporary, name, old, content)
+}
+
+fn exchange(
+    mut draft: Draft<'_>,
+    temporary: &OsStr,
+    name: &OsStr,
+    mut old: File,
+    content: &NewContent<'_>,
+) -> Result<(), PutError> {
+    let folder = draft.folder;
+    let failed = |error| put_error(folder, error);
+    match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
+        Ok(()) => {}
+        // A file system that cannot exchange: the last look is then a moment old.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            if !matches!(look(folder, name), Ok(Standing::File(_))) {
+                return Err(PutError::Raced);
+            }
+            renameat(folder, temporary, folder, name).map_err(failed)?;
+            draft.name = None;
+            return if content.durable {
+                sync_folder(folder).map_err(PutError::System)
+            } else {
+                Ok(())
+            };
+        }
+        Err(Errno::NOENT) => return Err(PutError::Raced),
+        Err(error) => return Err(failed(error)),
+    }
+    let verdict = examine_displaced(folder, temporary, &mut old, content).and_then(|()| {
+        if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
+    });
+    if verdict.is_err() && !draft.exchange_back(temporary, name) {
+        // The old file keeps the temporary name; better a stray file than a lost one.
+        draft.name = None;
+    }
+    verdict
+}
+
+/// Whether what has been displaced is what was meant to be.
+fn examine_displaced(
+    folder: &Directory,
+    temporary: &OsStr,
+    old: &mut File,
+    content: &NewContent<'_>,
+) -> Result<(), PutError> {
+    if !matches!(look(folder, temporary), Ok(Standing::File(_))) {
+        return Err(PutError::Raced);
+    }
+    if content.expected.is_some() {
+        let failed = |error| put_error(folder, error);
+        if inode_at(folder, temporary).map_err(failed)? != inode_of(&*old).map_err(failed)? {
+            return Err(PutError::Changed);
+        }
+        // Somebody may have written into it after it was compared.
+        check_expected(old, content)?;
+    }
+    Ok(())
+}
+
+fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
+    let open = |access| {
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        retry_interrupted(|| openat(folder, name, flags, Mode::empty())).map(File::from)
+    };
+    match open(OFlags::RDONLY) {
+        // It may be written, if not read; that is enough to lock it.
+        Err(Errno::ACCESS) => open(OFlags::WRONLY),
+        opened => opened,
+    }
+}
+
+fn check_expected(file: &mut File, content: &NewContent<'_>) -> Result<(), PutError> {
+    let Some(expected) = content.expected else { return Ok(()) };
+    let digest = digest(file).map_err(PutError::System)?;
+    if digest == expected { Ok(()) } else { Err(PutError::Changed) }
+}
+
+fn digest(file: &mut File) -> io::Result<Sha256Digest> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(sha256(&bytes))
+}
+
+fn inode_of(file: impl AsFd) -> rustix::io::Result<u64> {
+    fstat(file).map(|stat| stat.st_ino)
+}
+
+fn inode_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<u64> {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_ino)
+}
+
+/// Waits until no other writer of this library is at work on the file.
+///
+/// Whoever holds the lock longer than any write takes is another program, or hangs, and is not
+/// waited for: the exchange is safe without the lock, if not as discreet.
+fn lock(file: &File) {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        if begun.elapsed() > PATIENCE {
+            return;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}
+
+/// A new file on its way to its name. Dropped, it leaves nothing.
+struct Draft<'folder> {
+    folder: &'folder Directory,
+    file: File,
+    /// The temporary name, where it has one.
+    name: Option<OsString>,
+}
+
+impl<'folder> Draft<'folder> {
+    /// A file without any name, which vanishes with the process; `None` where the file system has
+    /// none.
+    fn unnamed(folder: &'folder Directory, mode: Mode) -> rustix::io::Result<Option<Self>> {
+        match system::open_unnamed(folder, mode) {
+            Ok(fd) => Ok(Some(Self::locked(folder, fd, None))),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A file with a temporary name.
+    fn named(folder: &'folder Directory, mode: Mode) -> rustix::io::Result<Self> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            let name = OsString::from(temporary::new_name(UNKNOWN, UNKNOWN));
+            match retry_interrupted(|| openat(folder, &name, flags, mode)) {
+                Ok(fd) => {
+                    let mut draft = Self::locked(folder, fd, Some(name));
+                    draft.rename_for(UNKNOWN)?;
+                    return Ok(draft);
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The lock tells a sweep that the file's writer lives.
+    fn locked(folder: &'folder Directory, fd: OwnedFd, name: Option<OsString>) -> Self {
+        let draft = Self { folder, file: File::from(fd), name };
+        // File systems without locks have sweeps without locks, which touch nothing.
+        let _ = flock(&draft.file, FlockOperation::NonBlockingLockExclusive);
+        draft
+    }
+
+    /// Writes the content, and lets it reach the disk.
+    fn fill(
+        &mut self,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), PutError> {
+        self.file.write_all(content.bytes).map_err(PutError::System)?;
+        if content.durable {
+            self.file.sync_all().map_err(PutError::System)?;
+        }
+        if cancelled() { Err(PutError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Takes over a file's owner and extended attributes, as far as the process may, and its
+    /// permission bits.
+    fn take_over(&self, old: &File, facts: &FileFacts) -> rustix::io::Result<()> {
+        let stat = fstat(&self.file)?;
+        let (uid, gid) = facts.owner;
+        if (stat.st_uid, stat.st_gid) != facts.owner
+            && fchown(&self.file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err()
+        {
+            // A user may not give files away, but may give them to another of his groups.
+            let _ = fchown(&self.file, None, Some(Gid::from_raw(gid)));
+        }
+        copy_attributes(old, &self.file);
+        fchmod(&self.file, facts.mode)
+    }
+
+    /// Gives an unnamed file its name; nobody else's is replaced.
+    fn link_at(&self, name: &OsStr) -> rustix::io::Result<()> {
+        let (folder, file) = (self.folder, &self.file);
+        match linkat(file, "", folder, name, AtFlags::EMPTY_PATH) {
+            // What a process without CAP_DAC_READ_SEARCH is told before Linux 6.10.
+            Err(Errno::NOENT) => {}
+            Err(Errno::PERM | Errno::NOSYS) => return Err(Errno::OPNOTSUPP),
+            linked => return linked,
+        }
+        let by_proc = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match linkat(CWD, by_proc, folder, name, AtFlags::SYMLINK_FOLLOW) {
+            Err(Errno::NOENT) if !folder.is_removed() => Err(Errno::OPNOTSUPP),
+            linked => linked,
+        }
+    }
+
+    /// Gives a named file its final name; nobody else's is replaced.
+    fn rename_exclusively(&mut self, name: &OsStr) -> rustix::io::Result<()> {
+        let Some(temporary) = &self.name else { return Err(Errno::NOENT) };
+        match renameat_with(self.folder, temporary, self.folder, name, RenameFlags::NOREPLACE) {
+            Ok(()) => {
+                self.name = None;
+                Ok(())
+            }
+            // A file system that cannot say no: a second link is exclusive too, and the first
+            // goes with the draft.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                linkat(self.folder, temporary, self.folder, name, AtFlags::empty())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A temporary name beside the file that this one is to displace, made for both of them.
+    fn name_beside(&mut self, old: &File) -> rustix::io::Result<OsString> {
+        let displaced = inode_of(old)?;
+        if self.name.is_some() {
+            return self.rename_for(displaced);
+        }
+        let inode = inode_of(&self.file)?;
+        loop {
+            let name = OsString::from(temporary::new_name(inode, displaced));
+            match self.link_at(&name) {
+                Ok(()) => {
+                    self.name = Some(name.clone());
+                    return Ok(name);
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes the temporary name one for this file and the one it will displace.
+    fn rename_for(&mut self, displaced: u64) -> rustix::io::Result<OsString> {
+        let name = OsString::from(temporary::new_name(inode_of(&self.file)?, displaced));
+        if let Some(before) = &self.name {
+            renameat(self.folder, before, self.folder, &name)?;
+        }
+        self.name = Some(name.clone());
+        Ok(name)
+    }
+
+    /// After the new name showed: it must reach the disk, or go again.
+    fn make_certain(&self, name: &OsStr, content: &NewContent<'_>) -> Result<(), PutError> {
+        if !content.durable {
+            return Ok(());
+        }
+        sync_folder(self.folder).map_err(|error| {
+            if inode_at(self.folder, name) == inode_of(&self.file) {
+                let _ = unlinkat(self.folder, name, AtFlags::empty());
+            }
+            PutError::System(error)
+        })
+    }
+
+    /// Undoes an exchange, so that the temporary name has this file again. If somebody has put
+    /// another file over it meanwhile, that one is the newest and stays. `false` if the system
+    /// would not.
+    fn exchange_back(&self, temporary: &OsStr, name: &OsStr) -> bool {
+        const MAX_EXCHANGES: u32 = 16;
+        for _ in 0..MAX_EXCHANGES {
+            let exchanged =
+                renameat_with(self.folder, temporary, self.folder, name, RenameFlags::EXCHANGE);
+            if exchanged.is_err() {
+                return false;
+            }
+            if inode_at(self.folder, temporary) == inode_of(&self.file) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = unlinkat(self.folder, name, AtFlags::empty());
+        }
+    }
+}
+
+/// Copies what extended attributes can be copied. File capabilities stay behind: like the
+/// set-user-ID bit they were given to the old content.
+fn copy_attributes(from: &File, to: &File) {
+    const MAX_BYTES: usize = 64 << 10;
+    let mut names = vec![0; MAX_BYTES];
+    let Ok(length) = flistxattr(from, &mut names[..]) else { return };
+    let mut value = vec![0; MAX_BYTES];
+    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        if name == b"security.capability" {
+            continue;
+        }
+        if let Ok(length) = fgetxattr(from, name, &mut value[..]) {
+            let _ = fsetxattr(to, name, &value[..length], XattrFlags::empty());
+        }
+    }
+}
+
+/// The reading of an error at a name that was looked at before.
+fn put_error(folder: &Directory, error: Errno) -> PutError {
+    match error {
+        // Somebody was faster, or took the folder away, or put a link or a FIFO there.
+        Errno::EXIST | Errno::LOOP | Errno::NXIO => PutError::Raced,
+        Errno::NOENT if folder.is_removed() => PutError::Raced,
+        error => PutError::System(error.into()),
+    }
+}
+
+/// Removes what killed processes have left in a folder: files whose temporary name was made for
+/// them, and whose writer does not hold their lock any more.
+pub(super) fn sweep(folder: &Directory) {
+    let Ok(stat) = fstat(folder) else { return };
+    let begun = Instant::now();
+    if !SWEEPS.is_due(&stat, begun) {
+        return;
+    }
+    let Ok(entries) = Dir::read_from(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if name.starts_with(temporary::PREFIX) {
+            sweep_one(folder, name);
+        }
+    }
+    SWEEPS.note(&stat, begun);
+}
+
+fn sweep_one(folder: &Directory, name: &str) {
+    let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
+    let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    if !is_file || !temporary::is_leftover(name, stat.st_ino, size) {
+        return;
+    }
+    let Ok(file) = open_old(folder, OsStr::new(name)) else { return };
+    let is_left = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if is_left && inode_of(&file) == Ok(stat.st_ino) {
+        let _ = unlinkat(folder, name, AtFlags::empty());
+    }
+}
+
+/// When folders were swept last, and how long that took. To list a large folder takes longer than
+/// to write into it, so sweeps are kept to a fiftieth of the time.
+struct Sweeps(Mutex<HashMap<(u64, u64), (Instant, Duration)>>);
+
+static SWEEPS: LazyLock<Sweeps> = LazyLock::new(|| Sweeps(Mutex::default()));
+
+impl Sweeps {
+    const SHARE: u32 = 50;
+
+    /// As many folders as are remembered; then all are forgotten.
+    const MAX_FOLDERS: usize = 1024;
+
+    fn is_due(&self, folder: &Stat, now: Instant) -> bool {
+        let sweeps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = sweeps.get(&(folder.st_dev, folder.st_ino));
+        last.is_none_or(|(end, cost)| now.saturating_duration_since(*end) > *cost * Self::SHARE)
+    }
+
+    fn note(&self, folder: &Stat, begun: Instant) {
+        let mut sweeps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sweeps.len() >= Self::MAX_FOLDERS {
+            sweeps.clear();
+        }
+        sweeps.insert((folder.st_dev, folder.st_ino), (Instant::now(), begun.elapsed()));
+    }
+}
