@@ -258,8 +258,8 @@ impl NewFilePath {
         if path.is_root() || path.must_be_directory() {
             return Err(NewFileRefusal::NamesFolder);
         }
-        // A blank component would pass above; the characters are looked for in what is left.
-        for character in path.as_str().chars() {
+        // Also in a component that a `..` takes back: the path was meant to be another.
+        for character in text.chars() {
             if character.is_control() {
                 return Err(NewFileRefusal::ControlCharacter);
             }

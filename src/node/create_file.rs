@@ -218,7 +218,9 @@ fn shown_path(context: Argument<'_>, given: Option<&str>) -> String {
     if let Ok(path) = WorkspacePath::parse(given) {
         return path.to_string();
     }
-    let root = Context::read(context, Purpose::Read).ok();
+    // The root may be spelled in two ways, and only an open one knows both. A system call here is
+    // the price of a refusal alone.
+    let root = Context::read(context, Purpose::Read).ok().and_then(|context| context.open().ok());
     match root {
         Some(root) if root.is_spelled_in(given) => last_name(given),
         _ => given.to_owned(),

@@ -2,8 +2,8 @@
 //!
 //! Replacing a file takes a second name in its folder for a moment. A process that is killed in
 //! that moment leaves it behind, and it must be told from a file that a user happens to have named
-//! alike. So the name carries check digits over the inode numbers of the two files that can stand
-//! at it, the new one and, once they are exchanged, the displaced one: a file is a leftover if its
+//! alike. So the name carries check digits over the identities of the two files that can stand at
+//! it, the new one and, once they are exchanged, the displaced one: a file is a leftover if its
 //! name was made for it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -19,35 +19,49 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_DIGITS: usize = 8;
 const CHECK_DIGITS: usize = 6;
 
-/// A new name for a temporary at which a file of one of two inodes may stand.
-///
-/// An inode that is not known yet is given as [`UNKNOWN`].
-pub(super) fn new_name(new_inode: u64, displaced_inode: u64) -> String {
+/// What tells one file from all others of its file system, those that came before it included:
+/// inode numbers are used again, so the time of birth, in nanoseconds since 1970, stands beside.
+/// It is 0 on systems that do not know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) inode: u64,
+    pub(super) born: u128,
+}
+
+impl Identity {
+    /// Stands for a file that is not there yet, as one has to be created under some name before it
+    /// has an identity.
+    pub(super) const UNKNOWN: Self = Self { inode: 0, born: 0 };
+}
+
+/// A new name for a temporary at which one of two files may stand.
+pub(super) fn new_name(new: Identity, displaced: Identity) -> String {
     // The standard library keys each hasher with the system's randomness.
     let random = digits(RandomState::new().build_hasher().finish(), RANDOM_DIGITS);
-    let [new, displaced] = [new_inode, displaced_inode].map(|inode| check(&random, inode));
+    let [new, displaced] = [new, displaced].map(|identity| check(&random, identity));
     format!("{PREFIX}{random}{new}{displaced}")
 }
 
-/// Stands for an inode that is not known yet, as that of a file that has to be created under some
-/// name before it has an inode.
-pub(super) const UNKNOWN: u64 = 0;
+/// Whether a name has the form of a temporary's.
+pub(super) fn looks_like_one(name: &str) -> bool {
+    let length = PREFIX.len() + RANDOM_DIGITS + 2 * CHECK_DIGITS;
+    name.len() == length && name.starts_with(PREFIX) && name.is_ascii()
+}
 
-/// Whether the file of this inode and size is a temporary that was left at this name.
-pub(super) fn is_leftover(name: &str, inode: u64, size: u64) -> bool {
-    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
-    if rest.len() != RANDOM_DIGITS + 2 * CHECK_DIGITS || !rest.is_ascii() {
+/// Whether the file of this identity and size is a temporary that was left at this name.
+pub(super) fn is_leftover(name: &str, identity: Identity, size: u64) -> bool {
+    if !looks_like_one(name) {
         return false;
     }
-    let (random, checks) = rest.split_at(RANDOM_DIGITS);
+    let (random, checks) = name[PREFIX.len()..].split_at(RANDOM_DIGITS);
     let (new, displaced) = checks.split_at(CHECK_DIGITS);
-    let expected = check(random, inode);
-    let unnamed = size == 0 && new == check(random, UNKNOWN);
+    let expected = check(random, identity);
+    let unnamed = size == 0 && new == check(random, Identity::UNKNOWN);
     new == expected || displaced == expected || unnamed
 }
 
-fn check(random: &str, inode: u64) -> String {
-    let digest = sha256(format!("ringfence temporary {random} {inode}").as_bytes());
+fn check(random: &str, Identity { inode, born }: Identity) -> String {
+    let digest = sha256(format!("ringfence temporary {random} {inode} {born}").as_bytes());
     let mut bits = 0;
     for byte in &digest[..8] {
         bits = bits << 8 | u64::from(*byte);
@@ -68,19 +82,28 @@ fn digits(mut bits: u64, count: usize) -> String {
 mod tests {
     use super::*;
 
+    const NEW: Identity = Identity { inode: 17, born: 1000 };
+    const OLD: Identity = Identity { inode: 4711, born: 500 };
+
     #[test]
     fn a_name_is_made_for_its_two_files() {
-        let name = new_name(17, 4711);
-        assert!(is_leftover(&name, 17, 5));
-        assert!(is_leftover(&name, 4711, 0));
-        assert!(!is_leftover(&name, 18, 0));
+        let name = new_name(NEW, OLD);
+        assert!(is_leftover(&name, NEW, 5));
+        assert!(is_leftover(&name, OLD, 0));
+        assert!(!is_leftover(&name, Identity { inode: 18, ..NEW }, 0));
+    }
+
+    #[test]
+    fn a_file_that_was_given_a_used_inode_is_another_file() {
+        let name = new_name(NEW, OLD);
+        assert!(!is_leftover(&name, Identity { born: 1001, ..NEW }, 0));
     }
 
     #[test]
     fn a_name_that_came_before_its_file_is_known_while_the_file_is_empty() {
-        let name = new_name(UNKNOWN, UNKNOWN);
-        assert!(is_leftover(&name, 99, 0));
-        assert!(!is_leftover(&name, 99, 1));
+        let name = new_name(Identity::UNKNOWN, Identity::UNKNOWN);
+        assert!(is_leftover(&name, NEW, 0));
+        assert!(!is_leftover(&name, NEW, 1));
     }
 
     #[test]
@@ -89,14 +112,14 @@ mod tests {
             [".rf-", ".rf-notes.md", ".rf-00000000000000000000", "a.txt", ".rf-ありがとうござい"]
         {
             for inode in 0..100 {
-                assert!(!is_leftover(name, inode, 0), "{name}");
+                assert!(!is_leftover(name, Identity { inode, born: 0 }, 0), "{name}");
             }
         }
     }
 
     #[test]
     fn names_are_short_and_differ() {
-        let names: std::collections::HashSet<_> = (0..1000).map(|_| new_name(1, 2)).collect();
+        let names: std::collections::HashSet<_> = (0..1000).map(|_| new_name(NEW, OLD)).collect();
         assert_eq!(names.len(), 1000);
         assert!(names.iter().all(|name| name.len() == 24));
     }

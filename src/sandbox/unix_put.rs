@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{
@@ -15,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::temporary::{self, UNKNOWN};
+use super::temporary::{self, Identity};
 use super::unix::{Directory, open_error, retry_interrupted};
 use super::write::{NewContent, PutError, Standing};
 use super::{OpenError, system};
@@ -89,21 +90,20 @@ pub(super) fn create(
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
-    let failed = |error| put_error(folder, error);
-    if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(failed)? {
+    if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(put_error)? {
         draft.fill(content, cancelled)?;
         match draft.link_at(name) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
             linked => {
-                linked.map_err(failed)?;
+                linked.map_err(put_error)?;
                 return draft.make_certain(name, content);
             }
         }
     }
-    let mut draft = Draft::named(folder, NEW_FILE).map_err(failed)?;
+    let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
     draft.fill(content, cancelled)?;
-    draft.rename_exclusively(name).map_err(failed)?;
+    draft.rename_exclusively(name).map_err(put_error)?;
     draft.make_certain(name, content)
 }
 
@@ -120,32 +120,33 @@ pub(super) fn replace(
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
-    let failed = |error| put_error(folder, error);
-    accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(failed)?;
+    accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
     sweep(folder);
 
-    let mut old = open_old(folder, name).map_err(failed)?;
+    let mut old = open_old(folder, name).map_err(put_error)?;
     lock(&old);
-    if inode_at(folder, name).map_err(failed)? != inode_of(&old).map_err(failed)? {
+    if inode_at(folder, name).map_err(put_error)? != inode_of(&old).map_err(put_error)? {
         return Err(PutError::Raced);
     }
     check_expected(&mut old, content)?;
 
     let prepare = |draft: &mut Draft<'_>| {
-        draft.take_over(&old, facts).map_err(failed)?;
+        draft.take_over(&old, facts).map_err(put_error)?;
         draft.fill(content, cancelled)?;
         Ok(draft.name_beside(&old))
     };
-    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(failed)?;
+    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(put_error)?;
     if let Some(mut draft) = unnamed {
         match prepare(&mut draft)? {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
-            temporary => return exchange(draft, &temporary.map_err(failed)?, name, old, content),
+            temporary => {
+                return exchange(draft, &temporary.map_err(put_error)?, name, old, content);
+            }
         }
     }
-    let mut draft = Draft::named(folder, PRIVATE).map_err(failed)?;
-    let temporary = prepare(&mut draft)?.map_err(failed)?;
+    let mut draft = Draft::named(folder, PRIVATE).map_err(put_error)?;
+    let temporary = prepare(&mut draft)?.map_err(put_error)?;
     exchange(draft, &temporary, name, old, content)
 }
 
@@ -157,7 +158,6 @@ fn exchange(
     content: &NewContent<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
-    let failed = |error| put_error(folder, error);
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
         // A file system that cannot exchange: the last look is then a moment old.
@@ -165,7 +165,7 @@ fn exchange(
             if !matches!(look(folder, name), Ok(Standing::File(_))) {
                 return Err(PutError::Raced);
             }
-            renameat(folder, temporary, folder, name).map_err(failed)?;
+            renameat(folder, temporary, folder, name).map_err(put_error)?;
             draft.name = None;
             return if content.durable {
                 sync_folder(folder).map_err(PutError::System)
@@ -174,7 +174,7 @@ fn exchange(
             };
         }
         Err(Errno::NOENT) => return Err(PutError::Raced),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(put_error(error)),
     }
     let verdict = examine_displaced(folder, temporary, &mut old, content).and_then(|()| {
         if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
@@ -197,8 +197,7 @@ fn examine_displaced(
         return Err(PutError::Raced);
     }
     if content.expected.is_some() {
-        let failed = |error| put_error(folder, error);
-        if inode_at(folder, temporary).map_err(failed)? != inode_of(&*old).map_err(failed)? {
+        if inode_at(folder, temporary).map_err(put_error)? != inode_of(&*old).map_err(put_error)? {
             return Err(PutError::Changed);
         }
         // Somebody may have written into it after it was compared.
@@ -230,6 +229,13 @@ fn digest(file: &mut File) -> io::Result<Sha256Digest> {
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
     Ok(sha256(&bytes))
+}
+
+fn identity(file: &File) -> rustix::io::Result<Identity> {
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
 }
 
 fn inode_of(file: impl AsFd) -> rustix::io::Result<u64> {
@@ -281,11 +287,11 @@ impl<'folder> Draft<'folder> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
-            let name = OsString::from(temporary::new_name(UNKNOWN, UNKNOWN));
+            let name = OsString::from(temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN));
             match retry_interrupted(|| openat(folder, &name, flags, mode)) {
                 Ok(fd) => {
                     let mut draft = Self::locked(folder, fd, Some(name));
-                    draft.rename_for(UNKNOWN)?;
+                    draft.rename_for(Identity::UNKNOWN)?;
                     return Ok(draft);
                 }
                 Err(Errno::EXIST) => {}
@@ -365,13 +371,13 @@ impl<'folder> Draft<'folder> {
 
     /// A temporary name beside the file that this one is to displace, made for both of them.
     fn name_beside(&mut self, old: &File) -> rustix::io::Result<OsString> {
-        let displaced = inode_of(old)?;
+        let displaced = identity(old)?;
         if self.name.is_some() {
             return self.rename_for(displaced);
         }
-        let inode = inode_of(&self.file)?;
+        let own = identity(&self.file)?;
         loop {
-            let name = OsString::from(temporary::new_name(inode, displaced));
+            let name = OsString::from(temporary::new_name(own, displaced));
             match self.link_at(&name) {
                 Ok(()) => {
                     self.name = Some(name.clone());
@@ -384,8 +390,8 @@ impl<'folder> Draft<'folder> {
     }
 
     /// Makes the temporary name one for this file and the one it will displace.
-    fn rename_for(&mut self, displaced: u64) -> rustix::io::Result<OsString> {
-        let name = OsString::from(temporary::new_name(inode_of(&self.file)?, displaced));
+    fn rename_for(&mut self, displaced: Identity) -> rustix::io::Result<OsString> {
+        let name = OsString::from(temporary::new_name(identity(&self.file)?, displaced));
         if let Some(before) = &self.name {
             renameat(self.folder, before, self.folder, &name)?;
         }
@@ -409,16 +415,21 @@ impl<'folder> Draft<'folder> {
     /// Undoes an exchange, so that the temporary name has this file again. If somebody has put
     /// another file over it meanwhile, that one is the newest and stays. `false` if the system
     /// would not.
-    fn exchange_back(&self, temporary: &OsStr, name: &OsStr) -> bool {
-        const MAX_EXCHANGES: u32 = 16;
+    fn exchange_back(&mut self, temporary: &OsStr, name: &OsStr) -> bool {
+        const MAX_EXCHANGES: u32 = 1000;
         for _ in 0..MAX_EXCHANGES {
-            let exchanged =
-                renameat_with(self.folder, temporary, self.folder, name, RenameFlags::EXCHANGE);
-            if exchanged.is_err() {
-                return false;
-            }
-            if inode_at(self.folder, temporary) == inode_of(&self.file) {
-                return true;
+            match renameat_with(self.folder, temporary, self.folder, name, RenameFlags::EXCHANGE) {
+                Ok(()) if inode_at(self.folder, temporary) == inode_of(&self.file) => return true,
+                Ok(()) => {}
+                // Somebody has taken this file away, and the place is free.
+                Err(Errno::NOENT) => {
+                    let flags = RenameFlags::NOREPLACE;
+                    if renameat_with(self.folder, temporary, self.folder, name, flags).is_ok() {
+                        self.name = None;
+                        return true;
+                    }
+                }
+                Err(_) => return false,
             }
         }
         false
@@ -451,11 +462,10 @@ fn copy_attributes(from: &File, to: &File) {
 }
 
 /// The reading of an error at a name that was looked at before.
-fn put_error(folder: &Directory, error: Errno) -> PutError {
+fn put_error(error: Errno) -> PutError {
     match error {
         // Somebody was faster, or took the folder away, or put a link or a FIFO there.
-        Errno::EXIST | Errno::LOOP | Errno::NXIO => PutError::Raced,
-        Errno::NOENT if folder.is_removed() => PutError::Raced,
+        Errno::EXIST | Errno::NOENT | Errno::LOOP | Errno::NXIO => PutError::Raced,
         error => PutError::System(error.into()),
     }
 }
@@ -471,7 +481,7 @@ pub(super) fn sweep(folder: &Directory) {
     let Ok(entries) = Dir::read_from(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
         let Ok(name) = entry.file_name().to_str() else { continue };
-        if name.starts_with(temporary::PREFIX) {
+        if temporary::looks_like_one(name) {
             sweep_one(folder, name);
         }
     }
@@ -479,15 +489,20 @@ pub(super) fn sweep(folder: &Directory) {
 }
 
 fn sweep_one(folder: &Directory, name: &str) {
-    let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
-    let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !is_file || !temporary::is_leftover(name, stat.st_ino, size) {
+    let name = OsStr::new(name);
+    if !matches!(look(folder, name), Ok(Standing::File(_))) {
         return;
     }
-    let Ok(file) = open_old(folder, OsStr::new(name)) else { return };
-    let is_left = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    if is_left && inode_of(&file) == Ok(stat.st_ino) {
+    let Ok(file) = open_old(folder, name) else { return };
+    let (Ok(identity), Ok(metadata)) = (identity(&file), file.metadata()) else { return };
+    let is_ours =
+        name.to_str().is_some_and(|name| temporary::is_leftover(name, identity, metadata.len()));
+    // A writer that lives holds the lock.
+    if is_ours
+        && metadata.is_file()
+        && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        && inode_at(folder, name) == Ok(identity.inode)
+    {
         let _ = unlinkat(folder, name, AtFlags::empty());
     }
 }
