@@ -4,6 +4,9 @@
 export const EXPORTS = /** @type {const} */ ([
   "MAX_READ_FILE_SIZE_BYTES",
   "Workspace",
+  "contentHash",
+  "createFile",
+  "createFileSync",
   "readFile",
   "readFileSync",
 ]);

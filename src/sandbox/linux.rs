@@ -42,7 +42,8 @@ const LEASE_PATIENCE: Duration = Duration::from_secs(1);
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
-/// Asks the kernel once per process whether it offers `openat2`.
+/// Asks the kernel once per process whether it offers `openat2`. A filter that is set later is
+/// noticed call by call.
 pub(super) fn containment(root: &Directory) -> Containment {
     static ANSWER: OnceLock<Containment> = OnceLock::new();
     *ANSWER.get_or_init(|| {

@@ -438,8 +438,13 @@ impl<'folder> Draft<'folder> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        if let Some(name) = &self.name {
-            let _ = unlinkat(self.folder, name, AtFlags::empty());
+        const TRIES: u32 = 3;
+        let Some(name) = &self.name else { return };
+        // If the system will not let go of it, a later sweep does.
+        for _ in 0..TRIES {
+            if matches!(unlinkat(self.folder, name, AtFlags::empty()), Ok(()) | Err(Errno::NOENT)) {
+                return;
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
-// Reads a whole project through a secure-tool host, window by window, and proves that nothing was
-// lost on the way: the windows of every text file, joined, are the file; its binaries and every
-// way out are refused.
+// Does what an agent does, through a secure-tool host, and proves each step.
+//
+// It reads a whole project, window by window: the windows of every text file, joined, are the file;
+// its binaries and every way out are refused. Then it writes a report into a workspace of its own,
+// brings it up to date, and is refused where that would lose somebody else's work.
 //
 //     npm run example [-- DIRECTORY]
 
@@ -9,10 +11,20 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { SingleBar } from "cli-progress";
-import { MAX_READ_FILE_SIZE_BYTES, readFile, Workspace } from "ringfence";
+import {
+  type CreateFileArguments,
+  createFile,
+  MAX_READ_FILE_SIZE_BYTES,
+  readFile,
+  Workspace,
+} from "ringfence";
 import { createSecureTool, type ToolContext } from "./secure-tool-host.mts";
 
 const readFileTool = createSecureTool({ name: "read_file", isWriteOp: false }, readFile);
+const createFileTool = createSecureTool(
+  { name: "workspace_create_file", isWriteOp: true },
+  createFile,
+);
 
 interface Tally {
   read: { files: number; windows: number; lines: number; bytes: number };
@@ -47,7 +59,8 @@ async function main(): Promise<void> {
   const milliseconds = performance.now() - started;
 
   await tryToEscape(context, tally);
-  report(project, tally, milliseconds);
+  const written = await writeReport(project, tally);
+  report(project, tally, milliseconds, written);
   if (tally.faults.length > 0) process.exitCode = 1;
 }
 
@@ -138,15 +151,51 @@ async function tryToEscape(context: ToolContext, tally: Tally): Promise<void> {
   }
 }
 
-function expectStop(what: string, got: string | undefined, expected: string, tally: Tally): void {
-  if (got === expected) {
-    tally.refused.set(what, (tally.refused.get(what) ?? 0) + 1);
-  } else {
-    tally.faults.push(`${what}: expected ${expected}, got ${got}`);
-  }
+function expectAnswer(what: string, got: string | undefined, expected: string, tally: Tally): void {
+  if (got !== expected) tally.faults.push(`${what}: expected ${expected}, got ${got}`);
 }
 
-function report(project: string, { read, refused, faults }: Tally, milliseconds: number): void {
+function expectStop(what: string, got: string | undefined, expected: string, tally: Tally): void {
+  expectAnswer(what, got, expected, tally);
+  if (got === expected) tally.refused.set(what, (tally.refused.get(what) ?? 0) + 1);
+}
+
+/** Creates a file, replaces it as long as it is the one that was read, and not a moment longer. */
+async function writeReport(project: string, tally: Tally): Promise<string[]> {
+  const workspaceRoot = await mkdtemp(path.join(tmpdir(), "ringfence-example-"));
+  const context: ToolContext = { ...hostContext(workspaceRoot), writeScope: "workspace-write" };
+  const call = async (args: Omit<CreateFileArguments, "path">): Promise<string> => {
+    const result = await createFileTool(context, { path: "reports/files.md", ...args });
+    if (result.status !== "success") return result.message;
+    return result.data.errorCode ?? "done";
+  };
+  const told: string[] = [];
+  const tell = (what: string, answer: string, expected: string) => {
+    told.push(`${what}: ${answer}`);
+    expectAnswer(what, answer, expected, tally);
+  };
+  try {
+    const content = `# ${path.basename(project)}\n\n${tally.read.files} text files\n`;
+    tell("a new file, its folder made", await call({ content }), "done");
+    tell("the same again without overwrite", await call({ content }), "FileExists");
+
+    const seen = await readFile(context, "reports/files.md", { include_hash: true });
+    const update = { content: `${content}\n${tally.read.lines} lines\n`, overwrite: true };
+    const expectedHash = seen.meta.sha256 ?? "";
+    tell("replaced as it was read", await call({ ...update, expectedHash }), "done");
+    tell("replaced after it had changed", await call({ ...update, expectedHash }), "WriteFailed");
+  } finally {
+    await rm(workspaceRoot, { recursive: true });
+  }
+  return told;
+}
+
+function report(
+  project: string,
+  { read, refused, faults }: Tally,
+  milliseconds: number,
+  written: string[],
+): void {
   const containment = Workspace.open(project).containment;
   const mebibytes = (read.bytes / 2 ** 20).toFixed(1);
   console.log(`project      ${path.basename(project)}, sandboxed by the ${containment}`);
@@ -154,6 +203,7 @@ function report(project: string, { read, refused, faults }: Tally, milliseconds:
     `read         ${read.files} files, ${read.lines} lines, ${mebibytes} MiB in ${read.windows} windows, ${milliseconds.toFixed(0)} ms`,
   );
   for (const [what, count] of refused) console.log(`refused      ${count} × ${what}`);
+  for (const what of written) console.log(`wrote        ${what}`);
   for (const fault of faults) console.log(`FAULT        ${fault}`);
   console.log(
     faults.length === 0
