@@ -8,6 +8,7 @@
 //! ```
 
 use std::fmt::Write;
+use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
@@ -44,6 +45,24 @@ impl ContentHash {
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> Sha256Digest {
     Sha256::digest(bytes).into()
+}
+
+/// SHA-256 of what a reader gives, whatever its length, in little memory.
+///
+/// # Errors
+///
+/// Those of the reader.
+pub fn sha256_of(mut reader: impl Read) -> io::Result<Sha256Digest> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finalize().into()),
+            Ok(length) => hasher.update(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// A digest as 64 lowercase hex digits.
@@ -123,6 +142,13 @@ mod tests {
         assert_eq!(aptix_form(&(pair_fits.clone() + "b")), pair_fits + "\n");
         let pair_is_cut = "a".repeat(499);
         assert_eq!(aptix_form(&(pair_is_cut.clone() + "😀")), pair_is_cut + "\u{fffd}\n");
+    }
+
+    #[test]
+    fn a_reader_is_hashed_to_its_end() {
+        let bytes: Vec<u8> = (0..200_000_u32).map(|index| index.to_le_bytes()[0]).collect();
+        assert_eq!(sha256_of(&bytes[..]).unwrap(), sha256(&bytes));
+        assert_eq!(sha256_of(&b""[..]).unwrap(), sha256(b""));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -20,7 +20,7 @@ use super::temporary::{self, Identity};
 use super::unix::{Directory, open_error, retry_interrupted};
 use super::write::{NewContent, PutError, Standing};
 use super::{OpenError, system};
-use crate::hash::{Sha256Digest, sha256};
+use crate::hash::sha256_of;
 
 /// What is known of a file that may be replaced.
 pub(super) struct FileFacts {
@@ -101,6 +101,15 @@ pub(super) fn create(
             }
         }
     }
+    create_named(folder, name, content, cancelled)
+}
+
+fn create_named(
+    folder: &Directory,
+    name: &OsStr,
+    content: &NewContent<'_>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), PutError> {
     let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
     draft.fill(content, cancelled)?;
     draft.rename_exclusively(name).map_err(put_error)?;
@@ -122,7 +131,18 @@ pub(super) fn replace(
 ) -> Result<(), PutError> {
     accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
     sweep(folder);
+    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(put_error)?;
+    replace_from(unnamed, folder, name, facts, content, cancelled)
+}
 
+fn replace_from<'folder>(
+    unnamed: Option<Draft<'folder>>,
+    folder: &'folder Directory,
+    name: &OsStr,
+    facts: &FileFacts,
+    content: &NewContent<'_>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), PutError> {
     let mut old = open_old(folder, name).map_err(put_error)?;
     lock(&old);
     if inode_at(folder, name).map_err(put_error)? != inode_of(&old).map_err(put_error)? {
@@ -135,7 +155,6 @@ pub(super) fn replace(
         draft.fill(content, cancelled)?;
         Ok(draft.name_beside(&old))
     };
-    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(put_error)?;
     if let Some(mut draft) = unnamed {
         match prepare(&mut draft)? {
             // Without `/proc`, or on a file system without hard links.
@@ -220,15 +239,8 @@ fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
 
 fn check_expected(file: &mut File, content: &NewContent<'_>) -> Result<(), PutError> {
     let Some(expected) = content.expected else { return Ok(()) };
-    let digest = digest(file).map_err(PutError::System)?;
+    let digest = file.rewind().and_then(|()| sha256_of(file)).map_err(PutError::System)?;
     if digest == expected { Ok(()) } else { Err(PutError::Changed) }
-}
-
-fn digest(file: &mut File) -> io::Result<Sha256Digest> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut bytes)?;
-    Ok(sha256(&bytes))
 }
 
 fn identity(file: &File) -> rustix::io::Result<Identity> {
@@ -538,3 +550,6 @@ impl Sweeps {
         sweeps.insert((folder.st_dev, folder.st_ino), (Instant::now(), begun.elapsed()));
     }
 }
+
+#[cfg(test)]
+mod tests;

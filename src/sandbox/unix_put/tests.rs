@@ -1,0 +1,107 @@
+//! The ways that file systems without unnamed files need, and the sweep.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::*;
+use crate::hash::sha256;
+
+fn folder() -> (tempfile::TempDir, Directory) {
+    let directory = tempfile::tempdir().unwrap();
+    let handle = Directory::open_root(directory.path()).unwrap();
+    let handle = handle.reopen(OFlags::RDONLY).unwrap();
+    (directory, handle)
+}
+
+fn content(bytes: &[u8]) -> NewContent<'_> {
+    NewContent { bytes, overwrite: true, expected: None, durable: true }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
+    let name = OsStr::new(name);
+    let Ok(Standing::File(facts)) = look(folder, name) else { panic!("{name:?} is no file") };
+    replace_from(None, folder, name, &facts, content, &|| false)
+}
+
+#[test]
+fn a_named_draft_becomes_a_new_file_and_leaves_nothing() {
+    let (directory, folder) = folder();
+    let name = OsStr::new("new.txt");
+    create_named(&folder, name, &content(b"new"), &|| false).unwrap();
+    assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
+    let again = create_named(&folder, name, &content(b"newer"), &|| false);
+    assert!(matches!(again, Err(PutError::Raced)));
+    assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
+    assert_eq!(names(directory.path()), ["new.txt"]);
+}
+
+#[test]
+fn a_named_draft_replaces_a_file_and_leaves_nothing() {
+    let (directory, folder) = folder();
+    let file = directory.path().join("old.txt");
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o750)).unwrap();
+    let expected = Some(sha256(b"old"));
+    replace_named(&folder, "old.txt", &NewContent { expected, ..content(b"new") }).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"new");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o750);
+    let stale = replace_named(&folder, "old.txt", &NewContent { expected, ..content(b"newer") });
+    assert!(matches!(stale, Err(PutError::Changed)));
+    assert_eq!(names(directory.path()), ["old.txt"]);
+}
+
+#[test]
+fn a_draft_that_is_called_off_leaves_nothing() {
+    let (directory, folder) = folder();
+    let stopped = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), &|| true);
+    assert!(matches!(stopped, Err(PutError::Cancelled)));
+    assert_eq!(names(directory.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join(".rf-notes.md"), "a user's").unwrap();
+    fs::write(directory.path().join(".rf-0123456789abcdefghjk"), "a user's, too").unwrap();
+
+    let mut dead = Draft::named(&folder, PRIVATE).unwrap();
+    dead.fill(&content(b"half done"), &|| false).unwrap();
+    // A killed process closes its files, and with them its locks, without dropping anything.
+    dead.name = None;
+    drop(dead);
+    let mut living = Draft::named(&folder, PRIVATE).unwrap();
+    living.fill(&content(b"half done"), &|| false).unwrap();
+    assert_eq!(names(directory.path()).len(), 4);
+
+    sweep(&folder);
+    let mut left = names(directory.path());
+    left.retain(|name| Some(OsStr::new(name)) != living.name.as_deref());
+    assert_eq!(left, [".rf-0123456789abcdefghjk", ".rf-notes.md"]);
+    drop(living);
+    assert_eq!(names(directory.path()).len(), 2);
+}
+
+#[test]
+fn a_displaced_file_that_is_left_under_the_temporary_name_is_swept_too() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("old.txt"), "old").unwrap();
+    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    let flags = RenameFlags::EXCHANGE;
+    renameat_with(&folder, &temporary, &folder, "old.txt", flags).unwrap();
+    draft.name = None;
+    drop((draft, old));
+    assert_eq!(names(directory.path()).len(), 2);
+    sweep(&folder);
+    assert_eq!(names(directory.path()), ["old.txt"]);
+}
