@@ -160,8 +160,11 @@ export declare class Workspace {
   /**
    * Opens a workspace by the absolute path of its root directory; synchronous.
    *
-   * Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative,
-   * gone or not a directory, or an option has a value it cannot have.
+   * Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative, gone,
+   * not a directory or not permitted, or an option has a value it cannot have.
+   *
+   * Unless the scope is `"read-only"`, what killed processes have left of their work in the root
+   * directory is removed.
    */
   static open(workspaceRoot: string, options?: WorkspaceOptions | null): Workspace
   /** The root as it was given to `open`, so that a `Workspace` is a context for hosts too. */
@@ -183,10 +186,8 @@ export declare class Workspace {
 
 /**
  * The hash of a text as 64 lowercase hex digits: SHA-256 of its UTF-8, or by `"aptix"` that
- * host's canonical content hash, which makes line ends `
-`, cuts every line to 500 UTF-16 units,
- * ends each with `
-`, and takes SHA-256 of that.
+ * host's canonical content hash, which makes line ends LF, cuts every line to 500 UTF-16 units,
+ * ends each with LF, and takes SHA-256 of that.
  *
  * Throws a `ContentHashError` with the code `INVALID_ARGUMENT`.
  */
@@ -195,8 +196,7 @@ export declare function contentHash(text: string, algorithm?: ContentHash | null
 /**
  * Creates a file in the workspace, or replaces one if `args.overwrite` is true: all or nothing.
  *
- * Line ends become `
-` and a leading byte order mark is dropped; otherwise the content is
+ * Line ends become LF and a leading byte order mark is dropped; otherwise the content is
  * written as it is. A new file appears complete and never in place of another. A replaced one is
  * the old or the new file to every reader, keeps its permission bits, and a symbolic link to it
  * stays a link; other hard links to it keep the old content. Folders on the way are made, and
@@ -230,7 +230,7 @@ export interface CreateFileResult {
   /** Whether a file was replaced. */
   overwritten: boolean
   /** `null` on success. */
-  errorCode: CreateFileErrorCode | null | null
+  errorCode: CreateFileErrorCode | null
 }
 
 /** `createFile` on the calling thread. Returns the result, also of a failure. */

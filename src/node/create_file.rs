@@ -38,13 +38,13 @@ pub struct CreateFileResult {
     /// Whether a file was replaced.
     pub overwritten: bool,
     /// `null` on success.
-    #[napi(ts_type = "CreateFileErrorCode | null")]
+    #[napi(ts_type = "CreateFileErrorCode")]
     pub error_code: Option<&'static str>,
 }
 
 /// Creates a file in the workspace, or replaces one if `args.overwrite` is true: all or nothing.
 ///
-/// Line ends become `\n` and a leading byte order mark is dropped; otherwise the content is
+/// Line ends become LF and a leading byte order mark is dropped; otherwise the content is
 /// written as it is. A new file appears complete and never in place of another. A replaced one is
 /// the old or the new file to every reader, keeps its permission bits, and a symbolic link to it
 /// stays a link; other hard links to it keep the old content. Folders on the way are made, and
@@ -78,8 +78,8 @@ pub fn create_file_sync<'env>(
 }
 
 /// The hash of a text as 64 lowercase hex digits: SHA-256 of its UTF-8, or by `"aptix"` that
-/// host's canonical content hash, which makes line ends `\n`, cuts every line to 500 UTF-16 units,
-/// ends each with `\n`, and takes SHA-256 of that.
+/// host's canonical content hash, which makes line ends LF, cuts every line to 500 UTF-16 units,
+/// ends each with LF, and takes SHA-256 of that.
 ///
 /// Throws a `ContentHashError` with the code `INVALID_ARGUMENT`.
 #[napi(ts_args_type = "text: string, algorithm?: ContentHash | null", ts_return_type = "string")]

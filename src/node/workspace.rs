@@ -30,8 +30,11 @@ pub struct Workspace {
 impl Workspace {
     /// Opens a workspace by the absolute path of its root directory; synchronous.
     ///
-    /// Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative,
-    /// gone or not a directory, or an option has a value it cannot have.
+    /// Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative, gone,
+    /// not a directory or not permitted, or an option has a value it cannot have.
+    ///
+    /// Unless the scope is `"read-only"`, what killed processes have left of their work in the root
+    /// directory is removed.
     #[napi(factory, ts_args_type = "workspaceRoot: string, options?: WorkspaceOptions | null")]
     pub fn open(
         env: &Env,
