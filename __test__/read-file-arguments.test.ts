@@ -5,49 +5,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { Workspace } from "../index.js";
+import { hostileProxy, revokedProxy, STRANGERS, withGetter } from "./support/hostile.ts";
 import { notPosix } from "./support/platform.ts";
 import { looseReadFile, looseReadFileSync, refuseArguments, rejection } from "./support/read.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
-
-/** A value of every type that is neither string nor number nor absent. */
-const STRANGERS: readonly (readonly [string, unknown])[] = [
-  ["true", true],
-  ["a BigInt", 10n],
-  ["a symbol", Symbol("s")],
-  ["an object", {}],
-  ["an array", [2]],
-  ["a function", () => 2],
-  ["a Date", new Date(2)],
-  ["a boxed number", Object(2)],
-  ["a boxed string", Object("a.txt")],
-  ["a revoked Proxy", revokedProxy()],
-];
-
-/** An object on which every operation throws. */
-function hostileProxy(): object {
-  const boom = () => {
-    throw new Error("boom");
-  };
-  return new Proxy(
-    {},
-    { get: boom, has: boom, ownKeys: boom, getPrototypeOf: boom, getOwnPropertyDescriptor: boom },
-  );
-}
-
-function revokedProxy(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy;
-}
-
-function withGetter(key: string, thrown: unknown = new Error("boom")): object {
-  return Object.defineProperty({}, key, {
-    enumerable: true,
-    get() {
-      throw thrown;
-    },
-  });
-}
 
 /** Has `readFile(context, "a.txt", options)` refused, where the file itself is fine. */
 function refuseOptions(ws: TestWorkspace, options: unknown, says: RegExp) {
@@ -133,6 +94,27 @@ describe("start_line and max_lines", () => {
       assert.match(message, /got 0/);
     }),
   );
+
+  for (const [value, spelled] of [
+    [-0, "0"],
+    [1e300, "1e+300"],
+    [-1e300, "-1e+300"],
+    [1e21, "1e+21"],
+    [123456789012345680000, "123456789012345680000"],
+    [1e-7, "1e-7"],
+    [5e-324, "5e-324"],
+    [0.000001, "0.000001"],
+    [-Infinity, "-Infinity"],
+    [NaN, "NaN"],
+  ] as const) {
+    test(
+      `M10: max_lines ${spelled} is told what came, spelled as JavaScript does`,
+      inWorkspace(async (ws) => {
+        const { message } = await refuseOptions(ws, { max_lines: value }, /max_lines/);
+        assert.equal(/, got ([^:]*):/.exec(message)?.[1], spelled, message);
+      }),
+    );
+  }
 
   for (const value of [501, 1_000, 2 ** 31, 2 ** 32 + 1, 2 ** 53 - 1]) {
     test(

@@ -2,7 +2,7 @@
 // The addon is loaded first: a user that may read nothing could not load it.
 
 import fs from "node:fs";
-import { readFile } from "../../index.js";
+import { createFile, readFile } from "../../index.js";
 
 const job = JSON.parse(process.argv[2]);
 
@@ -17,8 +17,13 @@ if (typeof job.user === "number") {
   process.setuid(job.user);
 }
 
+if (typeof job.umask === "number") process.umask(job.umask);
+
 const outcomes = [];
-for (const { context, path, options } of job.reads) {
+for (const { context, args } of job.creates ?? []) {
+  outcomes.push(await createFile(context, args));
+}
+for (const { context, path, options } of job.reads ?? []) {
   try {
     outcomes.push({ answer: await readFile(context, path, options) });
   } catch (error) {

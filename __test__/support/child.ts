@@ -1,17 +1,28 @@
-// Runs reads in a process of their own: one that has dropped its user, lost its directory, or may die.
+// Runs reads and creates in a process of their own: one that has dropped its user, lost its directory,
+// has a umask or a mount of its own, or may die.
 
 import { spawn } from "node:child_process";
+import fs from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { ReadFileOutput } from "../../index.js";
+import type { CreateFileResult, ReadFileOutput } from "../../index.js";
 
 const SCRIPT = fileURLToPath(new URL("./child.mjs", import.meta.url));
+const SCENES = fileURLToPath(new URL("./create-scenes.mjs", import.meta.url));
 
-export interface Job {
-  reads: { context: object; path: string; options?: object }[];
-  /** The user id to drop to before reading; null to stay. */
+interface Setting {
+  /** The user id to drop to before the work; null to stay. */
   user?: number | null;
-  /** A directory to work in, which is removed before reading. */
+  /** A directory to work in, which is removed before the work. */
   lostDirectory?: string;
+}
+
+export interface Job extends Setting {
+  reads: { context: object; path: string; options?: object }[];
+}
+
+export interface CreateJob extends Setting {
+  creates: { context: object; args: unknown }[];
+  umask?: number;
 }
 
 export type Outcome =
@@ -20,9 +31,44 @@ export type Outcome =
 
 /** Runs the job and gives the outcome of each read, in order. */
 export async function runChild(job: Job): Promise<Outcome[]> {
-  const { code, stdout, stderr } = await runScript(SCRIPT, [JSON.stringify(job)]);
+  return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
+}
+
+/** Runs the job and gives the result of each create, in order. */
+export async function createInChild(job: CreateJob): Promise<CreateFileResult[]> {
+  return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
+}
+
+/** Runs the job under strace, and tells how often it made one of these system calls. */
+export async function countCalls(job: CreateJob, calls: string[]): Promise<number> {
+  const ended = await traced(job, ["-e", `trace=${calls.join(",")}`]);
+  for (const { success } of answerOf<CreateFileResult[]>(ended)) {
+    if (!success) throw new Error(ended.stdout);
+  }
+  const call = new RegExp(`\\b(?:${calls.join("|")})\\(`);
+  return ended.stderr.split("\n").filter((line) => call.test(line)).length;
+}
+
+/** Runs the job under strace, where one system call always fails with `error`. */
+export async function createWithFault(
+  job: CreateJob,
+  call: string,
+  error: string,
+): Promise<CreateFileResult[]> {
+  const fault = `inject=${call}:error=${error}`;
+  return answerOf(await traced(job, ["-e", `trace=${call}`, "-e", fault]));
+}
+
+function traced(job: CreateJob, options: string[]): Promise<Ended> {
+  const quiet = ["-f", "-qq", "-e", "signal=none"];
+  const program = [process.execPath, SCRIPT, JSON.stringify(job)];
+  return run("strace", [...quiet, ...options, ...program]);
+}
+
+/** What a child has printed as JSON, last of all. */
+export function answerOf<T>({ code, stdout, stderr }: Ended): T {
   if (code !== 0) throw new Error(`the child ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as Outcome[];
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as T;
 }
 
 export interface Ended {
@@ -43,18 +89,101 @@ export function runScriptWithFiles(limit: number, script: string, args: string[]
   return run("sh", ["-c", command, process.execPath, script, ...args]);
 }
 
+/** Plays a scene of create-scenes.mjs with a tmpfs at `folder` that it alone sees (root on Linux). */
+export function playMounted(
+  options: string,
+  folder: string,
+  scene: string,
+  job: object,
+): Promise<Ended> {
+  const command = 'mount -t tmpfs -o "$0" none "$1" && shift && exec "$@"';
+  const program = [process.execPath, SCENES, scene, JSON.stringify(job)];
+  return run("unshare", ["-m", "sh", "-c", command, options, folder, ...program]);
+}
+
 function run(program: string, args: string[]): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout: 10_000 });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      stderr += text;
-    });
+  return start(program, args).ended;
+}
+
+/** A child that goes on until it ends by itself or is killed, or thirty seconds have passed. */
+export interface Running {
+  /** Settles when the child has printed its first line, or has ended without one. */
+  ready: Promise<void>;
+  ended: Promise<Ended>;
+  /** Kills it at once (SIGKILL on POSIX) and waits for its end. */
+  kill(): Promise<Ended>;
+}
+
+/** Starts a scene of create-scenes.mjs in the runtime that runs the tests. */
+export function startScene(scene: string, job: object): Running {
+  return start(process.execPath, [SCENES, scene, JSON.stringify(job)], 30_000);
+}
+
+/** Runs `body` while a scene goes on, which must not end before it is killed. */
+export async function alongside(
+  scene: string,
+  job: object,
+  body: () => Promise<void>,
+): Promise<void> {
+  const running = startScene(scene, job);
+  let ended: Ended;
+  try {
+    await running.ready;
+    await body();
+  } finally {
+    ended = await running.kill();
+  }
+  if (ended.code !== "SIGKILL") {
+    throw new Error(`the scene ${scene} ended with ${ended.code}: ${ended.stderr}`);
+  }
+}
+
+/** Runs `body` while a process reads `path`, and gives what it read that is not one of `allowed`. */
+export async function watching(
+  path: string,
+  allowed: readonly (readonly [character: string, length: number])[],
+  body: () => Promise<void>,
+): Promise<{ reads: number; odd: string[] }> {
+  const stop = `${path}.stop`;
+  const reader = startScene("watch", { path, stop, allowed });
+  try {
+    await reader.ready;
+    await body();
+    fs.writeFileSync(stop, "");
+    return answerOf(await reader.ended);
+  } finally {
+    await reader.kill();
+    fs.rmSync(stop, { force: true });
+  }
+}
+
+/** Starts any program. */
+export function startProgram(program: string, args: string[]): Running {
+  return start(program, args, 30_000);
+}
+
+function start(program: string, args: string[], timeout = 10_000): Running {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout });
+  let stdout = "";
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => resolve({ code: signal ?? code, stdout, stderr }));
   });
+  const ready = new Promise<void>((resolve) => {
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
+      if (stdout.includes("\n")) resolve();
+    });
+    child.on("error", () => resolve());
+    child.on("close", () => resolve());
+  });
+  const kill = () => {
+    child.kill("SIGKILL");
+    return ended;
+  };
+  return { ready, ended, kill };
 }

@@ -34,6 +34,37 @@ export const noPermissions: Skip =
   notPosix ||
   (isRoot && typeof process.setuid !== "function" && "running as root, and no setuid to drop it");
 
+export const notRoot: Skip = notPosix || (!isRoot && "only root may do this");
+
+/** A mount of one's own: as root, in a mount namespace of the child. */
+export const noMounts: Skip =
+  notLinux ||
+  unlessPossible("this user may not mount a tmpfs in a namespace of its own", (dir) => {
+    const script = 'mount -t tmpfs -o size=64k none "$0" && mount -o remount,ro "$0"';
+    execFileSync("unshare", ["-m", "sh", "-c", script, dir], { stdio: "ignore" });
+  });
+
+export const noXattrs: Skip =
+  notLinux ||
+  unlessPossible("python3 or the file system has no extended attributes", (dir) => {
+    fs.writeFileSync(path.join(dir, "a"), "");
+    setXattr(path.join(dir, "a"), "user.ringfence", "value");
+  });
+
+export const noImmutable: Skip =
+  notLinux ||
+  unlessPossible("this user or file system cannot make a file immutable", (dir) => {
+    fs.writeFileSync(path.join(dir, "a"), "");
+    setImmutable(path.join(dir, "a"), true);
+    setImmutable(path.join(dir, "a"), false);
+  });
+
+export const noStrace: Skip =
+  notLinux ||
+  unlessPossible("strace is missing or may not trace", () => {
+    execFileSync("strace", ["-f", "-o", "/dev/null", "true"], { stdio: "ignore" });
+  });
+
 /** The user and group that a child drops to, where it starts as root. */
 export const UNPRIVILEGED = isRoot ? 65534 : null;
 
@@ -50,6 +81,22 @@ export function mkfifo(absolute: string): void {
 export function mknodNull(absolute: string): void {
   execFileSync("mknod", [absolute, "c", "1", "3"], { stdio: "ignore" });
   fs.chmodSync(absolute, 0o666);
+}
+
+/** Sets one extended attribute, for which Node has no call. */
+export function setXattr(absolute: string, name: string, value: string): void {
+  const program = "import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())";
+  execFileSync("python3", ["-c", program, absolute, name, value], { stdio: "ignore" });
+}
+
+export function getXattr(absolute: string, name: string): string {
+  const program = "import os, sys; print(os.getxattr(sys.argv[1], sys.argv[2]).decode())";
+  return execFileSync("python3", ["-c", program, absolute, name], { encoding: "utf8" }).trim();
+}
+
+/** Makes a file or folder one that not even root may change, or lets go of it. */
+export function setImmutable(absolute: string, on: boolean): void {
+  execFileSync("chattr", [on ? "+i" : "-i", absolute], { stdio: "ignore" });
 }
 
 function unlessPossible(reason: string, attempt: (dir: string) => void): Skip {

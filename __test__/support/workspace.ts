@@ -22,6 +22,11 @@ export class TestWorkspace {
     return { workspaceRoot: this.root, writeScope: "read-only" };
   }
 
+  /** A context for tools that write. */
+  get writable(): { workspaceRoot: string; writeScope: "workspace-write" } {
+    return { workspaceRoot: this.root, writeScope: "workspace-write" };
+  }
+
   /** What no message may ever contain. */
   get hidden(): string[] {
     return [this.base];

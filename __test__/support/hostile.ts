@@ -1,0 +1,43 @@
+// Values that no caller means well by.
+
+/** A value of every type that is neither string nor number nor absent. */
+export const STRANGERS: readonly (readonly [string, unknown])[] = [
+  ["true", true],
+  ["a BigInt", 10n],
+  ["a symbol", Symbol("s")],
+  ["an object", {}],
+  ["an array", [2]],
+  ["a function", () => 2],
+  ["a Date", new Date(2)],
+  ["a boxed number", Object(2)],
+  ["a boxed string", Object("a.txt")],
+  ["a revoked Proxy", revokedProxy()],
+];
+
+/** An object on which every operation throws. */
+export function hostileProxy(): object {
+  const boom = () => {
+    throw new Error("boom");
+  };
+  return new Proxy(
+    {},
+    { get: boom, has: boom, ownKeys: boom, getPrototypeOf: boom, getOwnPropertyDescriptor: boom },
+  );
+}
+
+/** An object of which nothing can be asked any more. */
+export function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** An object whose `key` throws when it is read. */
+export function withGetter(key: string, thrown: unknown = new Error("boom")): object {
+  return Object.defineProperty({}, key, {
+    enumerable: true,
+    get() {
+      throw thrown;
+    },
+  });
+}
