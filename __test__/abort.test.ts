@@ -11,7 +11,7 @@ import {
   refuseArguments,
   rejectionValue,
 } from "./support/read.ts";
-import { inWorkspace } from "./support/workspace.ts";
+import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 describe("a signal that is aborted already", () => {
   for (const [name, reason] of [
@@ -86,19 +86,89 @@ describe("a signal that is aborted already", () => {
 });
 
 describe("a signal that is aborted later", () => {
+  // No read can end before the turn of the event loop that began it does.
+  for (const [name, text] of [
+    ["large", "é".repeat(500_000)],
+    ["small", "a"],
+  ] as const) {
+    test(
+      `20 ${name} reads under way all reject with the reason itself`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", text);
+        const controller = new AbortController();
+        const reason = new Error("enough");
+        const { signal } = controller;
+        const reads = Array.from({ length: 20 }, () => readFile(ws.context, "a.txt", { signal }));
+        controller.abort(reason);
+        for (const outcome of await Promise.allSettled(reads)) {
+          assert.ok(outcome.status === "rejected", "a read that was aborted has answered");
+          assert.equal(outcome.reason, reason);
+        }
+      }),
+    );
+  }
+
   test(
-    "reads under way reject with the reason itself, or had ended",
+    "a read under way rejects in the turn that aborts it, without waiting for the worker",
     inWorkspace(async (ws) => {
-      ws.write("a.txt", "é".repeat(500_000));
+      ws.write("a.txt", "a".repeat(1_000_000));
       const controller = new AbortController();
-      const reason = new Error("enough");
       const { signal } = controller;
-      const reads = Array.from({ length: 32 }, () => readFile(ws.context, "a.txt", { signal }));
-      controller.abort(reason);
-      for (const outcome of await Promise.allSettled(reads)) {
-        if (outcome.status === "fulfilled") assert.equal(outcome.value.content.length, 500_000);
-        else assert.equal(outcome.reason, reason);
-      }
+      const pending = readFile(ws.context, "a.txt", { signal }).catch((reason: unknown) => reason);
+      controller.abort("enough");
+      const soon = new Promise((resolve) => setTimeout(resolve, 0)).then(() => "later");
+      assert.equal(await Promise.race([pending, soon]), "enough");
+    }),
+  );
+
+  test(
+    "a read under way that would be refused rejects with the reason instead",
+    inWorkspace(async (ws) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const pending = rejectionValue(() => readFile(ws.context, "missing.txt", { signal }));
+      controller.abort("enough");
+      assert.equal(await pending, "enough");
+    }),
+  );
+
+  for (const fires of ["context", "options"] as const) {
+    test(
+      `of a signal in the context and one in the options, that of the ${fires} alone ends a read under way`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "a");
+        const controllers = { context: new AbortController(), options: new AbortController() };
+        const context = { ...ws.context, signal: controllers.context.signal };
+        const options = { signal: controllers.options.signal };
+        const pending = rejectionValue(() => looseReadFile(context, "a.txt", options));
+        controllers[fires].abort(`enough of the ${fires}`);
+        assert.equal(await pending, `enough of the ${fires}`);
+      }),
+    );
+  }
+
+  test(
+    "a signal in the context, without one in the options, ends a read under way",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const controller = new AbortController();
+      const context = { ...ws.context, signal: controller.signal };
+      const pending = rejectionValue(() => looseReadFile(context, "a.txt"));
+      controller.abort("enough");
+      assert.equal(await pending, "enough");
+    }),
+  );
+
+  test(
+    "one of two reads with signals of their own is aborted alone",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const [mine, other] = [new AbortController(), new AbortController()];
+      const aborted = rejectionValue(() => readFile(ws.context, "a.txt", { signal: mine.signal }));
+      const kept = readFile(ws.context, "a.txt", { signal: other.signal });
+      mine.abort("enough");
+      assert.equal(await aborted, "enough");
+      assert.equal((await kept).content, "a");
     }),
   );
 
@@ -126,26 +196,70 @@ describe("a signal that is aborted later", () => {
       assert.equal((await pending).content, "a");
     }),
   );
+});
 
-  test(
-    "an abort from a getter of the options counts",
-    inWorkspace(async (ws) => {
-      ws.write("a.txt", "a");
-      const controller = new AbortController();
-      const options = {
-        signal: controller.signal,
-        get start_line() {
-          controller.abort("enough");
-          return 1;
-        },
-      };
-      const outcome = await looseReadFile(ws.context, "a.txt", options).then(
-        ({ content }) => content,
-        (reason: unknown) => reason,
-      );
-      assert.ok(outcome === "enough" || outcome === "a", String(outcome));
-    }),
-  );
+describe("an abort while the arguments are read", () => {
+  /** `object` with a property that aborts when it is read, and then has `value`. */
+  function abortingAt(key: string, value: unknown, controller: AbortController, object: object) {
+    return Object.defineProperty({ ...object }, key, {
+      enumerable: true,
+      get() {
+        controller.abort("enough");
+        return value;
+      },
+    });
+  }
+
+  /** The arguments of a read that is aborted by a getter; new ones for each call. */
+  const scenes: Record<string, (ws: TestWorkspace, controller: AbortController) => unknown[]> = {
+    "start_line in the options": (ws, controller) => {
+      const options = { signal: controller.signal };
+      return [ws.context, "a.txt", abortingAt("start_line", 1, controller, options)];
+    },
+    "include_hash in the options, the last that is read": (ws, controller) => {
+      const options = { signal: controller.signal };
+      return [ws.context, "a.txt", abortingAt("include_hash", false, controller, options)];
+    },
+    "workspaceRoot in the context": (ws, controller) => {
+      const context = abortingAt("workspaceRoot", ws.root, controller, {});
+      return [context, "a.txt", { signal: controller.signal }];
+    },
+    "workspaceRoot in a context that has the signal": (ws, controller) => {
+      const { signal } = controller;
+      return [abortingAt("workspaceRoot", ws.root, controller, { signal }), "a.txt"];
+    },
+    "invalidUtf8 in the context": (ws, controller) => {
+      const context = abortingAt("invalidUtf8", "reject", controller, ws.context);
+      return [context, "a.txt", { signal: controller.signal }];
+    },
+    "signal in the context": (ws, controller) => {
+      const context = abortingAt("signal", undefined, controller, ws.context);
+      return [context, "a.txt", { signal: controller.signal }];
+    },
+  };
+
+  for (const [name, argumentsOf] of Object.entries(scenes)) {
+    test(
+      `readFile rejects with the reason where the getter of ${name} aborts`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "a");
+        const args = argumentsOf(ws, new AbortController());
+        assert.equal(await rejectionValue(() => looseReadFile(...args)), "enough");
+      }),
+    );
+
+    test(
+      `readFileSync throws the reason where the getter of ${name} aborts`,
+      inWorkspace((ws) => {
+        ws.write("a.txt", "a");
+        const args = argumentsOf(ws, new AbortController());
+        assert.equal(
+          exceptionValue(() => looseReadFileSync(...args)),
+          "enough",
+        );
+      }),
+    );
+  }
 });
 
 describe("the caller's signal", () => {
@@ -186,6 +300,24 @@ describe("the caller's signal", () => {
   }
 
   test(
+    "20 reads at once on one signal bring no MaxListenersExceededWarning",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const warnings: string[] = [];
+      const note = ({ name }: Error) => warnings.push(name);
+      process.on("warning", note);
+      const { signal } = new AbortController();
+      await Promise.all(
+        Array.from({ length: 20 }, () => readFile(ws.context, "a.txt", { signal })),
+      );
+      // A warning is emitted in a later turn.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      process.off("warning", note);
+      assert.ok(!warnings.includes("MaxListenersExceededWarning"), String(warnings));
+    }),
+  );
+
+  test(
     "one signal serves many reads at once",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
@@ -195,6 +327,134 @@ describe("the caller's signal", () => {
       );
       assert.equal(answers.length, 50);
       assert.equal(getEventListeners(signal, "abort").length, 0);
+    }),
+  );
+});
+
+describe("a signal of another make", () => {
+  /** A polyfill of AbortSignal in its smallest form: it cannot take a listener back. */
+  function polyfill() {
+    const listeners: (() => void)[] = [];
+    return {
+      aborted: false,
+      reason: undefined as unknown,
+      addEventListener(_type: string, listener: () => void) {
+        listeners.push(listener);
+      },
+      abort(reason: unknown) {
+        this.aborted = true;
+        this.reason = reason;
+        for (const listener of listeners) listener();
+      },
+    };
+  }
+
+  test(
+    "without removeEventListener: a file is read",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const { content } = await looseReadFile(ws.context, "a.txt", { signal: polyfill() });
+      assert.equal(content, "a");
+    }),
+  );
+
+  test(
+    "without removeEventListener: its abort ends a read under way",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const signal = polyfill();
+      const pending = rejectionValue(() => looseReadFile(ws.context, "a.txt", { signal }));
+      signal.abort("enough");
+      assert.equal(await pending, "enough");
+    }),
+  );
+
+  test(
+    "without removeEventListener: its abort after the read has ended does no harm",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const signal = polyfill();
+      await looseReadFile(ws.context, "a.txt", { signal });
+      signal.abort("too late");
+      const { content } = await looseReadFile(ws.context, "a.txt");
+      assert.equal(content, "a");
+    }),
+  );
+
+  const throws = () => {
+    throw new Error("boom");
+  };
+
+  /** A signal that works, but for `key`: that is `first` when it is read first, then `then()`. */
+  function fickle(key: string, first: unknown, then: () => unknown): object {
+    let asked = false;
+    const signal = {
+      aborted: false,
+      reason: undefined,
+      addEventListener() {},
+      removeEventListener() {},
+    };
+    return Object.defineProperty(signal, key, {
+      get() {
+        if (asked) return then();
+        asked = true;
+        return first;
+      },
+    });
+  }
+
+  for (const [name, make] of [
+    [
+      "addEventListener is a number the second time",
+      () =>
+        fickle(
+          "addEventListener",
+          () => {},
+          () => 5,
+        ),
+    ],
+    [
+      "addEventListener is gone the second time",
+      () =>
+        fickle(
+          "addEventListener",
+          () => {},
+          () => undefined,
+        ),
+    ],
+    ["addEventListener throws the second time", () => fickle("addEventListener", () => {}, throws)],
+    ["addEventListener throws when called", () => fickle("addEventListener", throws, () => throws)],
+    ["removeEventListener throws when read", () => fickle("removeEventListener", () => {}, throws)],
+    [
+      "removeEventListener throws when called",
+      () => fickle("removeEventListener", throws, () => throws),
+    ],
+    ["aborted is a string the second time", () => fickle("aborted", false, () => "no")],
+    ["aborted throws the second time", () => fickle("aborted", false, throws)],
+  ] as const) {
+    test(
+      `whose ${name}: readFile reads by promise, and throws nothing`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "a");
+        let promise: ReturnType<typeof looseReadFile>;
+        try {
+          promise = looseReadFile(ws.context, "a.txt", { signal: make() });
+        } catch (error) {
+          return assert.fail(`threw: ${String(error)}`);
+        }
+        const { content } = await promise;
+        assert.equal(content, "a");
+      }),
+    );
+  }
+
+  test(
+    "whose reason throws when read: the call rejects all the same",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const signal = Object.defineProperty(polyfill(), "reason", { get: throws });
+      signal.aborted = true;
+      await rejectionValue(() => looseReadFile(ws.context, "a.txt", { signal }));
     }),
   );
 });

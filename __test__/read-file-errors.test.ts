@@ -10,6 +10,7 @@ import {
   checkRefusal,
   exceptionValue,
   looseReadFile,
+  looseReadFileSync,
   refuseEveryWay,
   rejection,
   rejectionValue,
@@ -363,6 +364,29 @@ describe("the error object", () => {
       const json = JSON.parse(JSON.stringify(error));
       assert.equal(json.code, "NOT_FOUND");
       assert.equal(json.path, "missing.txt");
+    }),
+  );
+
+  test(
+    "P17: every error has a stack, by promise and at once",
+    inWorkspace(async (ws) => {
+      for (const [code, args] of Object.entries(examples(ws))) {
+        const rejected = await rejectionValue(() => looseReadFile(...args));
+        const thrown = exceptionValue(() => looseReadFileSync(...args));
+        assert.match((rejected as Error).stack ?? "", /./, `${code}, rejected`);
+        assert.match((thrown as Error).stack ?? "", /./, `${code}, thrown`);
+      }
+    }),
+  );
+
+  test(
+    "P17: the stack is not among the keys, and says what is wrong",
+    inWorkspace(async (ws) => {
+      const error = await rejection(() => readFile(ws.context, "missing.txt"), ws.hidden);
+      const { stack = "" } = error;
+      assert.ok(!Object.keys(error).includes("stack"));
+      assert.match(stack, /NOT_FOUND: .+: missing\.txt/);
+      for (const secret of ws.hidden) assert.ok(!stack.includes(secret), stack);
     }),
   );
 

@@ -8,10 +8,11 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { MAX_READ_FILE_SIZE_BYTES, readFile, Workspace } from "../index.js";
+import { MAX_READ_FILE_SIZE_BYTES, readFile, readFileSync, Workspace } from "../index.js";
 import { runChild, runScript, runScriptWithFiles } from "./support/child.ts";
-import { notPosix } from "./support/platform.ts";
-import { mtimeMs } from "./support/read.ts";
+import { holdLease, noLeases } from "./support/linux.ts";
+import { noSymlinks, notPosix } from "./support/platform.ts";
+import { mtimeMs, rejection, rejectionValue } from "./support/read.ts";
 import { inWorkspace } from "./support/workspace.ts";
 
 const support = (name: string) => new URL(`./support/${name}`, import.meta.url);
@@ -237,7 +238,26 @@ describe("processes", () => {
     }),
   );
 
+  test(
+    "a folder 1,500 levels down needs no more than 256 open files, by its name and by an absolute link",
+    { timeout: 15_000, skip: notPosix || noSymlinks },
+    inWorkspace(async (ws) => {
+      const script = fileURLToPath(support("scenes.mjs"));
+      const { code, stdout, stderr } = await runScriptWithFiles(256, script, ["deep", ws.root]);
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout.trim(), "deep deep");
+    }),
+  );
+
   for (const [scene, behaviour, says] of [
+    ["timersReplaced", "large reads end where setImmediate never calls back", "8"],
+    ["timersDeleted", "large reads end where there is no setImmediate", "8"],
+    ["timersReplacedMeanwhile", "large reads end where setImmediate is replaced meanwhile", "8"],
+    ["timersRestored", "large reads end where setImmediate was replaced for a while", "16"],
+    ["signalsOfReads", "the signals of reads that have ended are collected", "collected"],
+    ["signalsOfRefusals", "the signals of refusals are collected", "collected"],
+    ["signalsOfAborted", "the signals of reads that were aborted are collected", "collected"],
+    ["signalsWithoutRemoval", "signals that keep their listeners are collected", "collected"],
     ["linger", "an open Workspace does not keep the process alive", "read"],
     ["leave", "a process may exit with reads under way", "left"],
     ["collect", "a Workspace that is collected with reads under way still serves them", "32"],
@@ -312,6 +332,81 @@ describe("files that change while they are read", () => {
             assert.equal((error as { code: string }).code, "SIZE_LIMIT_EXCEEDED", String(error));
           }
         }
+      });
+    }),
+  );
+});
+
+describe("a file on which another process holds a lease", { skip: await noLeases() }, () => {
+  /** Runs `body` while a child holds a lease on `file`, and for `grace` seconds after it is asked. */
+  async function whileLeased(file: string, grace: number | undefined, body: () => Promise<void>) {
+    const holder = holdLease(file, grace);
+    await holder.ready;
+    try {
+      await body();
+    } finally {
+      await holder.kill();
+    }
+  }
+
+  for (const [name, asked] of [
+    ["by its name", "a.txt"],
+    ["by an absolute link", "link"],
+  ] as const) {
+    test(
+      `is read, ${name}, as soon as the holder gives it up`,
+      { timeout: 10_000 },
+      inWorkspace(async (ws) => {
+        ws.link("link", ws.write("a.txt", "leased"));
+        await whileLeased(ws.at("a.txt"), 0.1, async () => {
+          const { content } = await readFile(ws.context, asked);
+          assert.equal(content, "leased");
+        });
+      }),
+    );
+  }
+
+  test(
+    "is refused as INTERNAL for the sake of a lease, by its name or a link, where the holder keeps it",
+    { timeout: 10_000 },
+    inWorkspace(async (ws) => {
+      ws.link("link", ws.write("a.txt", "leased"));
+      await whileLeased(ws.at("a.txt"), undefined, async () => {
+        // Both at once, since each takes all the patience there is.
+        const refusals = ["a.txt", "link"].map((asked) =>
+          rejection(() => readFile(ws.context, asked), ws.hidden),
+        );
+        for (const { code, message } of await Promise.all(refusals)) {
+          assert.equal(code, "INTERNAL");
+          assert.match(message, /\blease\b/);
+        }
+      });
+    }),
+  );
+
+  test(
+    "an abort ends the waiting at once",
+    { timeout: 10_000 },
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "leased");
+      await whileLeased(ws.at("a.txt"), undefined, async () => {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const pending = rejectionValue(() => readFile(ws.context, "a.txt", { signal }));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        controller.abort("enough");
+        assert.equal(await pending, "enough");
+      });
+    }),
+  );
+
+  test(
+    "is read by readFileSync, too, as soon as the holder gives it up",
+    { timeout: 10_000 },
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "leased");
+      await whileLeased(ws.at("a.txt"), 0.1, async () => {
+        assert.equal(readFileSync(ws.context, "a.txt").content, "leased");
       });
     }),
   );

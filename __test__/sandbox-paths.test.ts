@@ -3,8 +3,15 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { describe, test } from "node:test";
+import { Workspace } from "../index.js";
 import { isLinux, namesAreFolded, notLinux, notPosix, notWindows } from "./support/platform.ts";
-import { readEveryWay, refuseEveryWay } from "./support/read.ts";
+import {
+  looseReadFile,
+  readEveryWay,
+  refuseArguments,
+  refuseEveryWay,
+  rejection,
+} from "./support/read.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 /** Reads `asked` and demands that it is the file written as `written`. */
@@ -262,6 +269,29 @@ describe("absolute paths", () => {
   }
 
   test(
+    "H06: one that comes to the root by way of .. is inside, before any folder is looked at",
+    inWorkspace((ws) => same(ws, "a.txt", `${ws.base}/x/../ws/a.txt`)),
+  );
+
+  for (const tail of ["/", "/.", "//", "/./"]) {
+    test(
+      `M03: one that comes to the root by way of .. and demands a folder, by ${tail}, where a file is, is NOT_FOUND`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "a");
+        await refuseEveryWay(ws, `${ws.base}/x/../ws/a.txt${tail}`, "NOT_FOUND");
+      }),
+    );
+  }
+
+  test(
+    "H06: one that comes to the root by way of .., leaves it and comes back is a sandbox violation",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      await refuseEveryWay(ws, `${ws.base}/x/../ws/../ws/a.txt`, "SANDBOX_VIOLATION");
+    }),
+  );
+
+  test(
     "H06: one outside is a sandbox violation, shown by its last name only",
     { skip: notPosix },
     inWorkspace(async (ws) => {
@@ -313,6 +343,60 @@ describe("absolute paths", () => {
       await refuseEveryWay(ws, `${ws.base}/WS/a.txt`, "SANDBOX_VIOLATION");
     }),
   );
+});
+
+describe("the root in a path that is not absolute", { skip: notPosix }, () => {
+  const inBackslashes = (path: string) => path.replaceAll("/", "\\");
+  const hidden = (ws: TestWorkspace) => [ws.base, inBackslashes(ws.base)];
+
+  /** Runs `body` with a plain context and with a Workspace. */
+  async function eachContext(ws: TestWorkspace, body: (context: object) => Promise<unknown>) {
+    const workspace = Workspace.open(ws.root);
+    for (const context of [ws.context, workspace]) await body(context);
+    workspace.close();
+  }
+
+  const plain: [string, (root: string) => string][] = [
+    ["behind ..", (root) => `../../..${root}/x`],
+    ["behind a scheme", (root) => `file://${root}/a.txt`],
+    ["behind a space", (root) => ` ${root}/a`],
+    ["behind a folder", (root) => `dir${root}/a`],
+    ["before a line number", (root) => `at${root}:12`],
+  ];
+  const spellings = plain.flatMap(([name, spell]): typeof plain => [
+    [name, spell],
+    [`${name}, in backslashes`, (root) => inBackslashes(spell(root))],
+  ]);
+
+  for (const [name, spell] of spellings) {
+    test(
+      `is not shown by a refusal of the path: ${name}`,
+      inWorkspace((ws) =>
+        eachContext(ws, (context) =>
+          rejection(() => looseReadFile(context, spell(ws.root)), hidden(ws)),
+        ),
+      ),
+    );
+
+    test(
+      `is not shown by a refusal of an option: ${name}`,
+      inWorkspace((ws) =>
+        eachContext(ws, (context) =>
+          refuseArguments([context, spell(ws.root), { start_line: 0 }], /start_line/, hidden(ws)),
+        ),
+      ),
+    );
+
+    test(
+      `is not shown where the root is gone: ${name}`,
+      inWorkspace((ws) =>
+        eachContext(ws, (context) => {
+          fs.rmSync(ws.root, { recursive: true, force: true });
+          return refuseArguments([context, spell(ws.root)], /workspaceRoot/, hidden(ws));
+        }),
+      ),
+    );
+  }
 });
 
 describe("Windows spellings, on every system", () => {

@@ -1,11 +1,36 @@
 // Scenes that a process must survive, each played in one of its own: node scenes.mjs <scene> <root>.
 // A scene prints one word; the process must then end by itself with code 0.
 
+import fs from "node:fs";
+import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { readFile, Workspace } from "../../index.js";
 
 const [, , scene, root] = process.argv;
 const collectGarbage = () => (globalThis.Bun ? globalThis.Bun.gc(true) : globalThis.gc());
+
+/** Eight reads of 1 MiB, too many for one turn of the event loop. */
+const largeReads = () =>
+  Array.from({ length: 8 }, () => readFile({ workspaceRoot: root }, "a.txt"));
+
+const neverCalls = () => ({});
+
+/** Reads on `count` signals, each of its own and forgotten at the end; tells how many stay. */
+async function signalsLeft(count, read) {
+  const signals = [];
+  // In frames that have returned, so that no register or stack slot holds a signal.
+  for (let i = 0; i < count; i++) {
+    const controller = new AbortController();
+    signals.push(new WeakRef(controller.signal));
+    await read(controller);
+  }
+  const left = () => signals.filter((signal) => signal.deref() !== undefined).length;
+  for (let i = 0; i < 20 && left() > 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    collectGarbage();
+  }
+  return left();
+}
 
 const scenes = {
   async linger() {
@@ -50,6 +75,88 @@ const scenes = {
     }
     await readFile({ workspaceRoot: root }, "a.txt");
     console.log("terminated");
+  },
+
+  async timersReplaced() {
+    globalThis.setImmediate = neverCalls;
+    const answers = await Promise.all(largeReads());
+    console.log(answers.length);
+  },
+
+  async timersDeleted() {
+    delete globalThis.setImmediate;
+    const answers = await Promise.all(largeReads());
+    console.log(answers.length);
+  },
+
+  async timersReplacedMeanwhile() {
+    const reads = largeReads();
+    globalThis.setImmediate = neverCalls;
+    const answers = await Promise.all(reads);
+    console.log(answers.length);
+  },
+
+  async timersRestored() {
+    const { setImmediate } = globalThis;
+    globalThis.setImmediate = neverCalls;
+    const under = largeReads();
+    await Promise.race(under);
+    globalThis.setImmediate = setImmediate;
+    const answers = await Promise.all([...under, ...largeReads()]);
+    console.log(answers.length);
+  },
+
+  async signalsOfReads() {
+    const left = await signalsLeft(50, ({ signal }) =>
+      readFile({ workspaceRoot: root }, "a.txt", { signal }),
+    );
+    console.log(left < 10 ? "collected" : `${left} of 50 stay`);
+  },
+
+  async signalsOfRefusals() {
+    const left = await signalsLeft(50, ({ signal }) =>
+      readFile({ workspaceRoot: root, signal }, "missing.txt").catch(() => undefined),
+    );
+    console.log(left < 10 ? "collected" : `${left} of 50 stay`);
+  },
+
+  async signalsOfAborted() {
+    const left = await signalsLeft(50, (controller) => {
+      const { signal } = controller;
+      const read = readFile({ workspaceRoot: root }, "a.txt", { signal });
+      controller.abort();
+      return read.catch(() => undefined);
+    });
+    console.log(left < 10 ? "collected" : `${left} of 50 stay`);
+  },
+
+  async signalsWithoutRemoval() {
+    const left = await signalsLeft(50, ({ signal }) => {
+      signal.removeEventListener = undefined;
+      return readFile({ workspaceRoot: root }, "a.txt", { signal });
+    });
+    console.log(left < 10 ? "collected" : `${left} of 50 stay`);
+  },
+
+  async deep() {
+    const LEVELS = 1_500;
+    const deep = "d/".repeat(LEVELS);
+    // Made and removed step by step: by their paths such folders take seconds.
+    process.chdir(root);
+    for (let i = 0; i < LEVELS; i++) {
+      fs.mkdirSync("d");
+      process.chdir("d");
+    }
+    fs.writeFileSync("a.txt", "deep");
+    fs.symlinkSync(path.join(root, deep), path.join(root, "link"));
+    const byName = await readFile({ workspaceRoot: root }, `${deep}a.txt`);
+    const byLink = await readFile({ workspaceRoot: root }, "link/a.txt");
+    fs.rmSync("a.txt");
+    for (let i = 0; i < LEVELS; i++) {
+      process.chdir("..");
+      fs.rmdirSync("d");
+    }
+    console.log(byName.content, byLink.content);
   },
 
   async unhandled() {

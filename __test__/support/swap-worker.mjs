@@ -10,7 +10,7 @@ const outside = path.join(base, "outside");
 const inRoot = (name) => path.join(base, "ws", name);
 
 const attacks = {
-  /** `dir` is by turns a folder and a link to the folder outside. */
+  /** `dir` is by turns a folder and a link to the folder outside; in between it is missing. */
   folder() {
     fs.renameSync(inRoot("dir"), inRoot("dir.kept"));
     fs.renameSync(inRoot("link"), inRoot("dir"));
@@ -24,7 +24,7 @@ const attacks = {
     fs.writeFileSync(inRoot("next"), "inside\n");
     fs.renameSync(inRoot("next"), inRoot("a.txt"));
   },
-  /** `dir` is by turns an absolute link to a folder inside and to the one outside. */
+  /** `dir` is by turns an absolute link to a folder inside and to the one outside; never missing. */
   link() {
     fs.symlinkSync(outside, inRoot("next"));
     fs.renameSync(inRoot("next"), inRoot("dir"));

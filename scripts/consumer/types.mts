@@ -3,6 +3,11 @@
 import type * as ringfence from "ringfence";
 import {
   type Containment,
+  type CreateFileErrorCode,
+  type CreateFileResult,
+  contentHash,
+  createFile,
+  createFileSync,
   MAX_READ_FILE_SIZE_BYTES,
   type ReadFileError,
   type ReadFileErrorCode,
@@ -43,6 +48,26 @@ export async function throughHost(): Promise<string> {
   // @ts-expect-error a line number is no string
   await tool(context, "a.txt", { start_line: "1" });
   return output.content;
+}
+
+export async function createdThroughHost(): Promise<CreateFileErrorCode | null> {
+  const meta = { name: "workspace_create_file", isWriteOp: true };
+  const tool = createSecureTool(meta, createFile);
+  const result: CreateFileResult = await tool(context, { path: "a.txt", content: "a" });
+  // @ts-expect-error the content is not optional
+  await tool(context, { path: "a.txt" });
+  // @ts-expect-error overwrite is no string
+  await tool(context, { path: "a.txt", content: "", overwrite: "true" });
+  return result.errorCode;
+}
+
+export function swapped(workspace: Workspace, content: string): boolean {
+  const expectedHash: string = contentHash(content, "sha256");
+  const args = { path: "a.txt", content: "b", overwrite: true, expectedHash };
+  const { success, sizeBytes, created, overwritten } = createFileSync(workspace, args);
+  // @ts-expect-error only two algorithms
+  contentHash(content, "md5");
+  return success && sizeBytes > 0 && !created && overwritten;
 }
 
 export async function everyWindow(workspace: Workspace, path: string): Promise<string[]> {
