@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, openat, openat2, readlinkat,
+    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, linkat, openat,
+    openat2, readlinkat,
 };
 use rustix::io::Errno;
 
@@ -122,6 +123,25 @@ pub(super) fn resolve_target(
 pub(super) fn open_unnamed(folder: &Directory, mode: Mode) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     retry_interrupted(|| openat(folder, ".", flags, mode))
+}
+
+/// Gives a file that [`open_unnamed`] opened its name; nobody else's is replaced.
+pub(super) fn link_unnamed(
+    file: &File,
+    folder: &Directory,
+    name: &OsStr,
+) -> rustix::io::Result<()> {
+    match linkat(file, "", folder, name, AtFlags::EMPTY_PATH) {
+        // What a process without CAP_DAC_READ_SEARCH is told before Linux 6.10.
+        Err(Errno::NOENT) => {}
+        Err(Errno::PERM | Errno::NOSYS) => return Err(Errno::OPNOTSUPP),
+        linked => return linked,
+    }
+    let by_proc = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match linkat(CWD, by_proc, folder, name, AtFlags::SYMLINK_FOLLOW) {
+        Err(Errno::NOENT) if !folder.is_removed() => Err(Errno::OPNOTSUPP),
+        linked => linked,
+    }
 }
 
 fn open(

@@ -1,6 +1,6 @@
 //! macOS: the hand-over-hand walk, on names that most volumes compare without case.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,15 @@ pub(super) fn resolve_target(
 
 /// macOS has no files without a name.
 pub(super) fn open_unnamed(_folder: &Directory, _mode: Mode) -> rustix::io::Result<OwnedFd> {
+    Err(Errno::OPNOTSUPP)
+}
+
+/// So none is to be given a name.
+pub(super) fn link_unnamed(
+    _file: &File,
+    _folder: &Directory,
+    _name: &OsStr,
+) -> rustix::io::Result<()> {
     Err(Errno::OPNOTSUPP)
 }
 

@@ -25,6 +25,7 @@ use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
 pub use write::{NewContent, WriteError, Written};
 
+mod sweeps;
 mod temporary;
 mod walk;
 mod write;

@@ -1,16 +1,14 @@
 //! Putting bytes at a name beneath a folder's handle, on Linux and macOS.
 
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::MetadataExt;
-use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid,
+    Access, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid,
     XattrFlags, accessat, fchmod, fchown, fgetxattr, flistxattr, flock, fsetxattr, fstat, linkat,
     mkdirat, openat, renameat, renameat_with, statat, unlinkat,
 };
@@ -19,7 +17,7 @@ use rustix::io::Errno;
 use super::temporary::{self, Identity};
 use super::unix::{Directory, open_error, retry_interrupted};
 use super::write::{NewContent, PutError, Standing};
-use super::{OpenError, system};
+use super::{OpenError, sweeps, system};
 use crate::hash::sha256_of;
 
 /// What is known of a file that may be replaced.
@@ -350,18 +348,7 @@ impl<'folder> Draft<'folder> {
 
     /// Gives an unnamed file its name; nobody else's is replaced.
     fn link_at(&self, name: &OsStr) -> rustix::io::Result<()> {
-        let (folder, file) = (self.folder, &self.file);
-        match linkat(file, "", folder, name, AtFlags::EMPTY_PATH) {
-            // What a process without CAP_DAC_READ_SEARCH is told before Linux 6.10.
-            Err(Errno::NOENT) => {}
-            Err(Errno::PERM | Errno::NOSYS) => return Err(Errno::OPNOTSUPP),
-            linked => return linked,
-        }
-        let by_proc = format!("/proc/self/fd/{}", file.as_raw_fd());
-        match linkat(CWD, by_proc, folder, name, AtFlags::SYMLINK_FOLLOW) {
-            Err(Errno::NOENT) if !folder.is_removed() => Err(Errno::OPNOTSUPP),
-            linked => linked,
-        }
+        system::link_unnamed(&self.file, self.folder, name)
     }
 
     /// Gives a named file its final name; nobody else's is replaced.
@@ -491,18 +478,15 @@ fn put_error(error: Errno) -> PutError {
 /// them, and whose writer does not hold their lock any more.
 pub(super) fn sweep(folder: &Directory) {
     let Ok(stat) = fstat(folder) else { return };
-    let begun = Instant::now();
-    if !SWEEPS.is_due(&stat, begun) {
-        return;
-    }
-    let Ok(entries) = Dir::read_from(folder) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if temporary::looks_like_one(name) {
-            sweep_one(folder, name);
+    sweeps::when_due((stat.st_dev.into(), stat.st_ino), || {
+        let Ok(entries) = Dir::read_from(folder) else { return };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if temporary::looks_like_one(name) {
+                sweep_one(folder, name);
+            }
         }
-    }
-    SWEEPS.note(&stat, begun);
+    });
 }
 
 fn sweep_one(folder: &Directory, name: &str) {
@@ -521,33 +505,6 @@ fn sweep_one(folder: &Directory, name: &str) {
         && inode_at(folder, name) == Ok(identity.inode)
     {
         let _ = unlinkat(folder, name, AtFlags::empty());
-    }
-}
-
-/// When folders were swept last, and how long that took. To list a large folder takes longer than
-/// to write into it, so sweeps are kept to a fiftieth of the time.
-struct Sweeps(Mutex<HashMap<(u64, u64), (Instant, Duration)>>);
-
-static SWEEPS: LazyLock<Sweeps> = LazyLock::new(|| Sweeps(Mutex::default()));
-
-impl Sweeps {
-    const SHARE: u32 = 50;
-
-    /// As many folders as are remembered; then all are forgotten.
-    const MAX_FOLDERS: usize = 1024;
-
-    fn is_due(&self, folder: &Stat, now: Instant) -> bool {
-        let sweeps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = sweeps.get(&(folder.st_dev, folder.st_ino));
-        last.is_none_or(|(end, cost)| now.saturating_duration_since(*end) > *cost * Self::SHARE)
-    }
-
-    fn note(&self, folder: &Stat, begun: Instant) {
-        let mut sweeps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if sweeps.len() >= Self::MAX_FOLDERS {
-            sweeps.clear();
-        }
-        sweeps.insert((folder.st_dev, folder.st_ino), (Instant::now(), begun.elapsed()));
     }
 }
 

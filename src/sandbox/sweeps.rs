@@ -1,0 +1,40 @@
+//! When folders were swept last, and how long that took.
+//!
+//! To list a large folder takes longer than to write into it, so sweeps are kept to a fiftieth of
+//! the time.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A folder by its device, which systems number with and without a sign, and its number there.
+pub(super) type FolderId = (i128, u64);
+
+type Sweeps = HashMap<FolderId, (Instant, Duration)>;
+
+static SWEEPS: LazyLock<Mutex<Sweeps>> = LazyLock::new(Mutex::default);
+
+/// One in how much time may be spent sweeping.
+const SHARE: u32 = 50;
+
+/// As many folders as are remembered; then all are forgotten.
+const MAX_FOLDERS: usize = 1024;
+
+/// Sweeps a folder, unless that was done a moment ago.
+pub(super) fn when_due(folder: FolderId, sweep: impl FnOnce()) {
+    let begun = Instant::now();
+    let last = sweeps().get(&folder).copied();
+    if last.is_some_and(|(end, cost)| begun.saturating_duration_since(end) <= cost * SHARE) {
+        return;
+    }
+    sweep();
+    let mut sweeps = sweeps();
+    if sweeps.len() >= MAX_FOLDERS {
+        sweeps.clear();
+    }
+    sweeps.insert(folder, (Instant::now(), begun.elapsed()));
+}
+
+fn sweeps() -> MutexGuard<'static, Sweeps> {
+    SWEEPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
