@@ -254,9 +254,9 @@ impl NewFilePath {
     ///
     /// [`NewFileRefusal`] says which rule the spelling breaks.
     pub fn parse(text: &str) -> Result<Self, NewFileRefusal> {
-        let path = WorkspacePath::parse(text)?;
-        if path.is_root() || path.must_be_directory() {
-            return Err(NewFileRefusal::NamesFolder);
+        let parsed = WorkspacePath::parse(text);
+        if let Err(refusal @ (PathRefusal::Blank | PathRefusal::Nul)) = parsed {
+            return Err(refusal.into());
         }
         // Also in a component that a `..` takes back: the path was meant to be another.
         for character in text.chars() {
@@ -266,6 +266,10 @@ impl NewFilePath {
             if is_invisible(character) {
                 return Err(NewFileRefusal::Invisible(character));
             }
+        }
+        let path = parsed?;
+        if path.is_root() || path.must_be_directory() {
+            return Err(NewFileRefusal::NamesFolder);
         }
         if path.names().next() == Some("~") {
             return Err(NewFileRefusal::Tilde);

@@ -37,8 +37,19 @@ impl Identity {
 /// A new name for a temporary at which one of two files may stand.
 pub(super) fn new_name(new: Identity, displaced: Identity) -> String {
     // The standard library keys each hasher with the system's randomness.
-    let random = digits(RandomState::new().build_hasher().finish(), RANDOM_DIGITS);
-    let [new, displaced] = [new, displaced].map(|identity| check(&random, identity));
+    named(&digits(RandomState::new().build_hasher().finish(), RANDOM_DIGITS), new, displaced)
+}
+
+/// The name of the empty file that the writers of one file contend for: the same for all of them,
+/// and recognisable as a leftover like that of a temporary that has no identity yet.
+#[cfg(any(windows, test))]
+pub(super) fn turn_name(Identity { inode, born }: Identity) -> String {
+    let bits = leading_bits(&format!("ringfence turn {inode} {born}"));
+    named(&digits(bits, RANDOM_DIGITS), Identity::UNKNOWN, Identity::UNKNOWN)
+}
+
+fn named(random: &str, new: Identity, displaced: Identity) -> String {
+    let [new, displaced] = [new, displaced].map(|identity| check(random, identity));
     format!("{PREFIX}{random}{new}{displaced}")
 }
 
@@ -61,12 +72,11 @@ pub(super) fn is_leftover(name: &str, identity: Identity, size: u64) -> bool {
 }
 
 fn check(random: &str, Identity { inode, born }: Identity) -> String {
-    let digest = sha256(format!("ringfence temporary {random} {inode} {born}").as_bytes());
-    let mut bits = 0;
-    for byte in &digest[..8] {
-        bits = bits << 8 | u64::from(*byte);
-    }
-    digits(bits, CHECK_DIGITS)
+    digits(leading_bits(&format!("ringfence temporary {random} {inode} {born}")), CHECK_DIGITS)
+}
+
+fn leading_bits(text: &str) -> u64 {
+    sha256(text.as_bytes())[..8].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }
 
 fn digits(mut bits: u64, count: usize) -> String {
@@ -104,6 +114,15 @@ mod tests {
         let name = new_name(Identity::UNKNOWN, Identity::UNKNOWN);
         assert!(is_leftover(&name, NEW, 0));
         assert!(!is_leftover(&name, NEW, 1));
+    }
+
+    #[test]
+    fn a_turn_has_one_name_per_file_and_is_known_while_it_is_empty() {
+        let name = turn_name(NEW);
+        assert_eq!(name, turn_name(NEW));
+        assert_ne!(name, turn_name(OLD));
+        assert!(is_leftover(&name, OLD, 0));
+        assert!(!is_leftover(&name, OLD, 1));
     }
 
     #[test]

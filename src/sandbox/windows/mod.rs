@@ -13,8 +13,8 @@ use std::os::windows::io::OwnedHandle;
 use std::path::{Component, Path, PathBuf, Prefix};
 
 use windows_sys::Win32::Foundation::{
-    ERROR_CANT_ACCESS_FILE, ERROR_DIRECTORY, ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME,
-    ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
+    ERROR_CANT_ACCESS_FILE, ERROR_DELETE_PENDING, ERROR_DIRECTORY, ERROR_FILENAME_EXCED_RANGE,
+    ERROR_INVALID_NAME, ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
@@ -29,7 +29,11 @@ use super::walk::{Entry, LinkTarget, Step, Walk};
 use super::{Containment, OpenError, Root, without_dots};
 use crate::path::WorkspacePath;
 
+mod put;
 mod sys;
+pub(super) use put::{
+    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+};
 use sys::Reparse;
 
 /// An open directory, to open beneath.
@@ -59,6 +63,34 @@ pub(super) fn open_for_reading(
                 return Err(OpenError::NotFolder);
             }
             Entry::Opened((handle, _)) => Entry::Opened(File::from(handle)),
+        })
+    })
+}
+
+/// Opens a folder to create in. What is then done with it asks for its own rights.
+pub(super) fn open_folder(
+    root: &Root,
+    _containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    Walk::new(root, path).finish(&open_directory)
+}
+
+/// Follows the links of a path to its very end: the folder that holds what it names, and the name
+/// there, which was no link a moment ago.
+pub(super) fn resolve_target(
+    root: &Root,
+    _containment: Containment,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
+    Walk::new(root, path).finish(&|root, parent, name| {
+        let handle = sys::open_beneath(&parent.0, &wide(name), ENTER, Reparse::OpenItself)
+            .map_err(open_error)?;
+        let (attributes, tag) = sys::attributes_and_tag(&handle).map_err(OpenError::System)?;
+        Ok(if is_link(attributes, tag) {
+            Entry::Link(read_link(root, &handle)?)
+        } else {
+            Entry::Opened((parent.reopen(ENTER).map_err(open_error)?, name.to_owned()))
         })
     })
 }
@@ -93,6 +125,11 @@ impl Directory {
         }
     }
 
+    /// Opens the same directory anew, for something else.
+    fn reopen(&self, access: u32) -> io::Result<Self> {
+        sys::open_beneath(&self.0, &[], access, Reparse::OpenItself).map(Self)
+    }
+
     /// Whether the directory has been removed since it was opened.
     pub(super) fn is_removed(&self) -> bool {
         sys::is_deleted(&self.0).unwrap_or(false)
@@ -117,18 +154,14 @@ fn open_nofollow(
     name: &OsStr,
     access: u32,
 ) -> Result<Entry<(OwnedHandle, u32)>, OpenError> {
-    // To the system the directory itself is the empty name; `.` is a Win32 notion.
-    let name: Vec<u16> = if name == "." { Vec::new() } else { name.encode_wide().collect() };
-    let handle =
-        sys::open_beneath(&parent.0, &name, access, Reparse::OpenItself).map_err(open_error)?;
+    let handle = sys::open_beneath(&parent.0, &wide(name), access, Reparse::OpenItself)
+        .map_err(open_error)?;
     let (attributes, tag) = sys::attributes_and_tag(&handle).map_err(OpenError::System)?;
     if attributes & FILE_ATTRIBUTE_REPARSE_POINT == 0 {
         return Ok(Entry::Opened((handle, attributes)));
     }
-    if matches!(tag, IO_REPARSE_TAG_SYMLINK | IO_REPARSE_TAG_MOUNT_POINT) {
-        let data = sys::reparse_data(&handle).map_err(OpenError::System)?;
-        let target = ReparseTarget::parse(&data).ok_or(OpenError::Escapes)?;
-        return Ok(Entry::Link(target.within(root)));
+    if is_link(attributes, tag) {
+        return Ok(Entry::Link(read_link(root, &handle)?));
     }
     if is_name_surrogate(tag) {
         // It stands for a name elsewhere, in a way that is not known here.
@@ -139,6 +172,24 @@ fn open_nofollow(
     let path = sys::final_path(&handle).map_err(OpenError::System)?;
     let inside = root.canonical().is_some_and(|root| strip_root(root, &path).is_some());
     if inside { Ok(Entry::Opened((handle, attributes))) } else { Err(OpenError::Escapes) }
+}
+
+/// A name as the system takes it. To it the directory itself is the empty name; `.` is a Win32
+/// notion.
+fn wide(name: &OsStr) -> Vec<u16> {
+    if name == "." { Vec::new() } else { name.encode_wide().collect() }
+}
+
+/// Whether this is a symbolic link or a junction.
+fn is_link(attributes: u32, tag: u32) -> bool {
+    attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0
+        && matches!(tag, IO_REPARSE_TAG_SYMLINK | IO_REPARSE_TAG_MOUNT_POINT)
+}
+
+/// What a link points to.
+fn read_link(root: &Root, link: &OwnedHandle) -> Result<LinkTarget, OpenError> {
+    let data = sys::reparse_data(link).map_err(OpenError::System)?;
+    Ok(ReparseTarget::parse(&data).ok_or(OpenError::Escapes)?.within(root))
 }
 
 /// `IsReparseTagNameSurrogate` of the Windows headers.
@@ -283,6 +334,8 @@ fn fold(name: &OsStr) -> String {
 fn open_error(error: io::Error) -> OpenError {
     match error.raw_os_error().map(i32::cast_unsigned) {
         Some(ERROR_DIRECTORY) => return OpenError::NotFolder,
+        // Somebody has removed it, and somebody still has it open.
+        Some(ERROR_DELETE_PENDING) => return OpenError::NotFound,
         Some(ERROR_FILENAME_EXCED_RANGE) => return OpenError::NameTooLong,
         // What NTFS says of a name of more than 255 characters, among others.
         Some(ERROR_INVALID_NAME) => return OpenError::NotFound,

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::mem::offset_of;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::PathBuf;
@@ -12,15 +13,27 @@ use std::ptr;
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_OPEN, FILE_OPEN_REPARSE_POINT, FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
+    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_POSIX_SEMANTICS, FILE_INFORMATION_CLASS,
+    FILE_NAMES_INFORMATION, FILE_OPEN, FILE_OPEN_REPARSE_POINT, FILE_RENAME_INFORMATION,
+    FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS, FILE_SYNCHRONOUS_IO_NONALERT,
+    FileBasicInformation, FileDispositionInformation, FileDispositionInformationEx,
+    FileNamesInformation, FileRenameInformation, FileRenameInformationEx, NtCreateFile,
+    NtQueryDirectoryFile, NtSetInformationFile,
 };
 use windows_sys::Win32::Foundation::{
-    HANDLE, OBJ_CASE_INSENSITIVE, RtlNtStatusToDosError, UNICODE_STRING,
+    ERROR_DELETE_PENDING, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED,
+    HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE, RtlNtStatusToDosError, STATUS_DELETE_PENDING,
+    STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE, UNICODE_STRING,
+};
+use windows_sys::Win32::Security::{
+    DACL_SECURITY_INFORMATION, GetKernelObjectSecurity, SE_DACL_AUTO_INHERIT_REQ,
+    SE_DACL_AUTO_INHERITED, SetKernelObjectSecurity,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ATTRIBUTE_TAG_INFO, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_STANDARD_INFO, FileAttributeTagInfo, FileStandardInfo, GetFileInformationByHandleEx,
-    GetFinalPathNameByHandleW, MAXIMUM_REPARSE_DATA_BUFFER_SIZE,
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FileAttributeTagInfo, FileStandardInfo,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFinalPathNameByHandleW,
+    MAXIMUM_REPARSE_DATA_BUFFER_SIZE, SYNCHRONIZE,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 use windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT;
@@ -34,24 +47,40 @@ pub(super) enum Reparse {
     Follow,
 }
 
+/// How one name is opened, or made: the arguments of `NtCreateFile` that differ from call to call.
+#[derive(Clone, Copy)]
+pub(super) struct Opening {
+    pub(super) access: u32,
+    pub(super) share: u32,
+    pub(super) disposition: u32,
+    pub(super) options: u32,
+}
+
+/// What is shared where there is nothing to keep others from.
+pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
 /// Opens one name beneath a directory handle; an empty name opens the handle's own file anew.
-///
-/// The name must be one component: the caller has split it, and the system takes it as it is,
-/// without Win32's drives, devices, trailing dots and `..`.
 pub(super) fn open_beneath(
     parent: &impl AsRawHandle,
     name: &[u16],
     access: u32,
     reparse: Reparse,
 ) -> io::Result<OwnedHandle> {
-    let bytes = u16::try_from(size_of_val(name))
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
-    let name = UNICODE_STRING {
-        Length: bytes,
-        MaximumLength: bytes,
-        // Windows takes the name as input alone.
-        Buffer: name.as_ptr().cast_mut(),
-    };
+    let options = if reparse == Reparse::OpenItself { FILE_OPEN_REPARSE_POINT } else { 0 };
+    let opening = Opening { access, share: SHARE_ALL, disposition: FILE_OPEN, options };
+    open(parent, name, opening)
+}
+
+/// Opens or makes one name beneath a directory handle.
+///
+/// The name must be one component: the caller has split it, and the system takes it as it is,
+/// without Win32's drives, devices, trailing dots and `..`.
+pub(super) fn open(
+    parent: &impl AsRawHandle,
+    name: &[u16],
+    opening: Opening,
+) -> io::Result<OwnedHandle> {
+    let name = unicode_string(name)?;
     let attributes = OBJECT_ATTRIBUTES {
         Length: size_of_u32::<OBJECT_ATTRIBUTES>(),
         RootDirectory: parent.as_raw_handle(),
@@ -60,34 +89,273 @@ pub(super) fn open_beneath(
         SecurityDescriptor: ptr::null(),
         SecurityQualityOfService: ptr::null(),
     };
-    let options = FILE_SYNCHRONOUS_IO_NONALERT
-        | if reparse == Reparse::OpenItself { FILE_OPEN_REPARSE_POINT } else { 0 };
     let mut handle: HANDLE = ptr::null_mut();
     let mut status_block = IO_STATUS_BLOCK::default();
     // SAFETY: every pointer is to a local that outlives the call, or null where null is allowed;
-    // `name` spans as many bytes as it says; `parent` is an open handle.
+    // `name` borrows as many bytes as it says; `parent` is an open handle.
     let status = unsafe {
         NtCreateFile(
             &raw mut handle,
-            access,
+            opening.access | SYNCHRONIZE,
             &raw const attributes,
             &raw mut status_block,
             ptr::null(),
             0,
-            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-            FILE_OPEN,
-            options,
+            opening.share,
+            opening.disposition,
+            opening.options | FILE_SYNCHRONOUS_IO_NONALERT,
             ptr::null(),
             0,
         )
     };
-    if status < 0 {
-        // SAFETY: a pure function of its argument.
-        let code = unsafe { RtlNtStatusToDosError(status) };
-        return Err(io::Error::from_raw_os_error(code.cast_signed()));
-    }
+    check(status)?;
     // SAFETY: the call succeeded, so the handle is open and nobody else's.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// A string as the system takes it, which borrows the characters: it must not outlive them.
+fn unicode_string(text: &[u16]) -> io::Result<UNICODE_STRING> {
+    let bytes = u16::try_from(size_of_val(text))
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    // Windows takes it as input alone.
+    Ok(UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: text.as_ptr().cast_mut() })
+}
+
+/// The system's answer as an error of Win32, where it is one.
+fn check(status: NTSTATUS) -> io::Result<()> {
+    if status >= 0 {
+        return Ok(());
+    }
+    let code = match status {
+        // To Win32 this is one more way to be denied access; here it makes a difference.
+        STATUS_DELETE_PENDING => ERROR_DELETE_PENDING,
+        // SAFETY: a pure function of its argument.
+        status => unsafe { RtlNtStatusToDosError(status) },
+    };
+    Err(io::Error::from_raw_os_error(code.cast_signed()))
+}
+
+/// Renames an open file to a name beneath a directory handle, which must be one component.
+pub(super) fn rename(
+    file: &impl AsRawHandle,
+    folder: &impl AsRawHandle,
+    name: &[u16],
+    replacing: Replacing,
+) -> io::Result<()> {
+    let (class, flags) = match replacing {
+        Replacing::Nothing => (FileRenameInformation, 0),
+        Replacing::Closed => (FileRenameInformation, FILE_RENAME_REPLACE_IF_EXISTS),
+        Replacing::Open => {
+            let flags = FILE_RENAME_REPLACE_IF_EXISTS | FILE_RENAME_POSIX_SEMANTICS;
+            (FileRenameInformationEx, flags)
+        }
+    };
+    let length = u32::try_from(size_of_val(name))
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    let root = folder.as_raw_handle().expose_provenance();
+    // The older class has one BOOLEAN, `ReplaceIfExists`, where the newer one has its flags: in
+    // the first byte.
+    let mut info = vec![0; offset_of!(FILE_RENAME_INFORMATION, FileName)];
+    put(&mut info, 0, &flags.to_ne_bytes());
+    put(&mut info, offset_of!(FILE_RENAME_INFORMATION, RootDirectory), &root.to_ne_bytes());
+    put(&mut info, offset_of!(FILE_RENAME_INFORMATION, FileNameLength), &length.to_ne_bytes());
+    info.extend(name.iter().flat_map(|unit| unit.to_ne_bytes()));
+    // Shorter than the structure is refused, however short the name.
+    info.resize(info.len().max(size_of::<FILE_RENAME_INFORMATION>()), 0);
+    set_information(file, class, &info)
+}
+
+/// What a rename may replace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replacing {
+    Nothing,
+    /// A file that nobody has open.
+    Closed,
+    /// A file that others may have open, if they share it for deletion: they keep what they have.
+    Open,
+}
+
+/// Says whether a file is to vanish with its handle: until it is told otherwise, nobody else opens
+/// it, and if the process ends the system removes it.
+pub(super) fn set_doomed(file: &impl AsRawHandle, doomed: bool) -> io::Result<()> {
+    set_information(file, FileDispositionInformation, &[u8::from(doomed)])
+}
+
+/// Removes the name of an open file, or of an empty folder, at once if the file system can do that
+/// and else when the last handle is closed.
+pub(super) fn delete(file: &impl AsRawHandle) -> io::Result<()> {
+    let flags = FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS;
+    match set_information(file, FileDispositionInformationEx, &flags.to_ne_bytes()) {
+        Err(error) if is_unsupported(&error) => set_doomed(file, true),
+        deleted => deleted,
+    }
+}
+
+/// Sets a file's attributes, and when it was created, in Windows' count; its other times stay.
+pub(super) fn set_basics(file: &impl AsRawHandle, created: i64, attributes: u32) -> io::Result<()> {
+    let mut info = vec![0; size_of::<FILE_BASIC_INFO>()];
+    put(&mut info, offset_of!(FILE_BASIC_INFO, CreationTime), &created.to_ne_bytes());
+    put(&mut info, offset_of!(FILE_BASIC_INFO, FileAttributes), &attributes.to_ne_bytes());
+    set_information(file, FileBasicInformation, &info)
+}
+
+fn put(info: &mut [u8], at: usize, bytes: &[u8]) {
+    info[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn set_information(
+    file: &impl AsRawHandle,
+    class: FILE_INFORMATION_CLASS,
+    info: &[u8],
+) -> io::Result<()> {
+    // Words, since the structures hold numbers of eight bytes and must be aligned for them.
+    let words: Vec<u64> = info
+        .chunks(size_of::<u64>())
+        .map(|chunk| {
+            let mut word = [0; size_of::<u64>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        })
+        .collect();
+    let length = u32::try_from(info.len()).unwrap_or(u32::MAX);
+    let mut status_block = IO_STATUS_BLOCK::default();
+    // SAFETY: of this buffer the system reads `length` bytes, which are there, and checks them by
+    // the class; it writes to nothing but `status_block`. The handle is open, and opened for
+    // synchronous use, so that nothing is written after the call.
+    let status = unsafe {
+        NtSetInformationFile(
+            file.as_raw_handle(),
+            &raw mut status_block,
+            words.as_ptr().cast(),
+            length,
+            class,
+        )
+    };
+    check(status)
+}
+
+/// Whether the file system does not know what it was asked for.
+pub(super) fn is_unsupported(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(i32::cast_unsigned);
+    matches!(code, Some(ERROR_INVALID_FUNCTION | ERROR_NOT_SUPPORTED | ERROR_INVALID_PARAMETER))
+}
+
+/// What the system tells of an open file.
+pub(super) fn information(file: &impl AsRawHandle) -> io::Result<BY_HANDLE_FILE_INFORMATION> {
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open, and the buffer is a local of the type that the call fills.
+    let done = unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut info) };
+    if done == 0 { Err(io::Error::last_os_error()) } else { Ok(info) }
+}
+
+/// Who may do what with a file: a self-relative security descriptor that the system has written.
+pub(super) struct AccessList(Vec<u64>);
+
+impl AccessList {
+    /// The list of a file that was opened with `READ_CONTROL`.
+    pub(super) fn of(file: &impl AsRawHandle) -> io::Result<Self> {
+        let mut list = vec![0_u64; 64];
+        loop {
+            let room = u32::try_from(size_of_val(&list[..])).unwrap_or(u32::MAX);
+            let mut needed = 0;
+            // SAFETY: the buffer is as long as is said and aligned, and the handle is open.
+            let done = unsafe {
+                GetKernelObjectSecurity(
+                    file.as_raw_handle(),
+                    DACL_SECURITY_INFORMATION,
+                    list.as_mut_ptr().cast(),
+                    room,
+                    &raw mut needed,
+                )
+            };
+            if done != 0 {
+                // Unless that is asked for, a list that was inherited counts as one that was not.
+                // The control bits are the second half of the descriptor's first 32.
+                if list[0] & (u64::from(SE_DACL_AUTO_INHERITED) << 16) != 0 {
+                    list[0] |= u64::from(SE_DACL_AUTO_INHERIT_REQ) << 16;
+                }
+                return Ok(Self(list));
+            }
+            let error = io::Error::last_os_error();
+            if needed <= room {
+                return Err(error);
+            }
+            list.resize((needed as usize).div_ceil(size_of::<u64>()), 0);
+        }
+    }
+
+    /// Gives the list to a file that was opened with `WRITE_DAC`.
+    pub(super) fn give_to(&self, file: &impl AsRawHandle) -> io::Result<()> {
+        // SAFETY: the handle is open, and the descriptor is one that the system wrote, whole;
+        // of its control bits one was set that says nothing about its layout.
+        let done = unsafe {
+            SetKernelObjectSecurity(
+                file.as_raw_handle(),
+                DACL_SECURITY_INFORMATION,
+                self.0.as_ptr().cast_mut().cast(),
+            )
+        };
+        if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+/// The names in a folder that fit a pattern of `*` and `?`. The handle must have been opened with
+/// `FILE_LIST_DIRECTORY` and not been asked before.
+pub(super) fn names_like(folder: &impl AsRawHandle, pattern: &str) -> io::Result<Vec<OsString>> {
+    let pattern: Vec<u16> = pattern.encode_utf16().collect();
+    let pattern = unicode_string(&pattern)?;
+    let mut buffer = vec![0_u64; 1024];
+    let room = u32::try_from(size_of_val(&buffer[..])).unwrap_or(u32::MAX);
+    let mut names = Vec::new();
+    loop {
+        let mut status_block = IO_STATUS_BLOCK::default();
+        // SAFETY: the buffer is as long as is said and aligned for any class; the pattern and its
+        // characters outlive the call; the handle is open, and opened for synchronous use, so that
+        // the system is done with the buffer when it answers.
+        let status = unsafe {
+            NtQueryDirectoryFile(
+                folder.as_raw_handle(),
+                ptr::null_mut(),
+                None,
+                ptr::null(),
+                &raw mut status_block,
+                buffer.as_mut_ptr().cast(),
+                room,
+                FileNamesInformation,
+                false,
+                &raw const pattern,
+                false,
+            )
+        };
+        if matches!(status, STATUS_NO_MORE_FILES | STATUS_NO_SUCH_FILE) {
+            return Ok(names);
+        }
+        check(status)?;
+        let filled: Vec<u8> = buffer.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        names.extend(parse_names(filled.get(..status_block.Information).unwrap_or(&filled)));
+    }
+}
+
+/// Parses a chain of `FILE_NAMES_INFORMATION`: three numbers of 32 bits, the distance to the next
+/// one first and the length of the name last, then the name.
+pub(super) fn parse_names(mut chain: &[u8]) -> Vec<OsString> {
+    const NAME: usize = offset_of!(FILE_NAMES_INFORMATION, FileName);
+    let mut names = Vec::new();
+    while let Some((head, _)) = chain.split_at_checked(NAME) {
+        let number = |at: usize| {
+            u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize
+        };
+        let length = number(offset_of!(FILE_NAMES_INFORMATION, FileNameLength));
+        let Some(name) = chain.get(NAME..NAME + length) else { break };
+        let name: Vec<u16> =
+            name.chunks_exact(2).map(|unit| u16::from_ne_bytes([unit[0], unit[1]])).collect();
+        names.push(OsString::from_wide(&name));
+        match (number(0), chain.get(number(0)..)) {
+            (1.., Some(next)) => chain = next,
+            _ => break,
+        }
+    }
+    names
 }
 
 /// Whether an open file has been deleted, so that it vanishes with its last handle.
