@@ -649,9 +649,16 @@ async function createRefused(code, file, args = {}, where = writable) {
   }
 }
 
+/** Every name below a folder. Links are not followed: some here lead back up. */
+function namesBelow(folder) {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const below = path.join(folder, entry.name);
+    return entry.isDirectory() ? [below, ...namesBelow(below)] : [below];
+  });
+}
+
 /** Every temporary in the tree. */
-const temporaries = () =>
-  fs.readdirSync(root, { recursive: true }).filter((name) => name.includes(".rf-"));
+const temporaries = () => namesBelow(root).filter((name) => name.includes(".rf-"));
 
 check("createFile: a new file comes with its folders", async () => {
   const answer = await creates("made/a/b.txt", "b\n");

@@ -15,7 +15,7 @@ use super::value::{Argument, Text};
 use crate::argument::{ArgumentError, Got};
 use crate::create_file::{self as core, CreateFileError, CreateFileRequest, CreatedFile};
 use crate::hash::{ContentHash, from_hex};
-use crate::path::{NewFilePath, WorkspacePath, last_name};
+use crate::path::{NewFilePath, WorkspacePath, is_absolute_anywhere, last_name};
 use crate::sandbox::WriteError;
 
 /// What `createFile` answers (specification TUL-004 §4.3).
@@ -220,11 +220,12 @@ fn shown_path(context: Argument<'_>, given: Option<&str>) -> String {
     }
     // The root may be spelled in two ways, and only an open one knows both. A system call here is
     // the price of a refusal alone.
-    let root = Context::read(context, Purpose::Read).ok().and_then(|context| context.open().ok());
-    match root {
-        Some(root) if root.is_spelled_in(given) => last_name(given),
-        _ => given.to_owned(),
-    }
+    let root = Context::read(context, Purpose::Create).ok().and_then(|context| context.open().ok());
+    let is_secret = match root {
+        Some(root) => root.is_spelled_in(given),
+        None => is_absolute_anywhere(given),
+    };
+    if is_secret { last_name(given) } else { given.to_owned() }
 }
 
 impl Outcome for Answer {

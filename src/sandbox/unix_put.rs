@@ -8,9 +8,9 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    Access, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid,
-    XattrFlags, accessat, fchmod, fchown, fgetxattr, flistxattr, flock, fsetxattr, fstat, linkat,
-    mkdirat, openat, renameat, renameat_with, statat, unlinkat,
+    Access, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Uid,
+    XattrFlags, accessat, fchmod, fchown, fgetxattr, flistxattr, flock, fremovexattr, fsetxattr,
+    fstat, linkat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -20,11 +20,9 @@ use super::write::{NewContent, PutError, Standing};
 use super::{OpenError, sweeps, system};
 use crate::hash::sha256_of;
 
-/// What is known of a file that may be replaced.
-pub(super) struct FileFacts {
-    mode: Mode,
-    owner: (u32, u32),
-}
+/// What looking at a file finds out: no more than that it is one. What is to be kept of it is asked
+/// of the file that was opened and locked, which may be another by then.
+pub(super) struct FileFacts;
 
 /// What may be kept of a replaced file's mode. The set-user-ID and set-group-ID bits go, as they
 /// do when a user writes to a file: new content has not earned them.
@@ -43,18 +41,11 @@ pub(super) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenErr
         Err(error) => return Err(open_error(error)),
     };
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Standing::File(facts(&stat)),
+        FileType::RegularFile => Standing::File(FileFacts),
         FileType::Directory => Standing::Directory,
         FileType::Symlink => Standing::Link,
         _ => Standing::Special,
     })
-}
-
-fn facts(stat: &Stat) -> FileFacts {
-    FileFacts {
-        mode: Mode::from_raw_mode(stat.st_mode) & KEPT_MODE,
-        owner: (stat.st_uid, stat.st_gid),
-    }
 }
 
 /// Makes a folder; `false` if something of that name is there already.
@@ -123,33 +114,35 @@ fn create_named(
 pub(super) fn replace(
     folder: &Directory,
     name: &OsStr,
-    facts: &FileFacts,
+    _facts: &FileFacts,
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
     accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
     sweep(folder);
     let unnamed = Draft::unnamed(folder, PRIVATE).map_err(put_error)?;
-    replace_from(unnamed, folder, name, facts, content, cancelled)
+    replace_from(unnamed, folder, name, content, cancelled)
 }
 
 fn replace_from<'folder>(
     unnamed: Option<Draft<'folder>>,
     folder: &'folder Directory,
     name: &OsStr,
-    facts: &FileFacts,
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
     let mut old = open_old(folder, name).map_err(put_error)?;
-    lock(&old);
-    if inode_at(folder, name).map_err(put_error)? != inode_of(&old).map_err(put_error)? {
+    lock(&old, cancelled);
+    let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(put_error)?;
+    let here = fstat(&old).map_err(put_error)?;
+    let is_file = FileType::from_raw_mode(here.st_mode) == FileType::RegularFile;
+    if !is_file || (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino) {
         return Err(PutError::Raced);
     }
     check_expected(&mut old, content)?;
 
     let prepare = |draft: &mut Draft<'_>| {
-        draft.take_over(&old, facts).map_err(put_error)?;
+        draft.take_over(&old).map_err(put_error)?;
         draft.fill(content, cancelled)?;
         Ok(draft.name_beside(&old))
     };
@@ -177,44 +170,50 @@ fn exchange(
     let folder = draft.folder;
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
-        // A file system that cannot exchange: the last look is then a moment old.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            if !matches!(look(folder, name), Ok(Standing::File(_))) {
-                return Err(PutError::Raced);
-            }
-            renameat(folder, temporary, folder, name).map_err(put_error)?;
-            draft.name = None;
-            return if content.durable {
-                sync_folder(folder).map_err(PutError::System)
-            } else {
-                Ok(())
-            };
+            return rename_over(draft, temporary, name, old, content);
         }
         Err(Errno::NOENT) => return Err(PutError::Raced),
         Err(error) => return Err(put_error(error)),
     }
-    let verdict = examine_displaced(folder, temporary, &mut old, content).and_then(|()| {
+    let verdict = examine(folder, temporary, &mut old, content).and_then(|()| {
         if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
     });
     if verdict.is_err() && !draft.exchange_back(temporary, name) {
-        // The old file keeps the temporary name; better a stray file than a lost one.
-        draft.name = None;
+        // Better a stray file than a lost one.
+        draft.leave(temporary);
     }
     verdict
 }
 
-/// Whether what has been displaced is what was meant to be.
-fn examine_displaced(
-    folder: &Directory,
+/// Where a file system cannot exchange: what is replaced is looked at once more just before, and
+/// a program that replaces it in that moment is not noticed.
+fn rename_over(
+    mut draft: Draft<'_>,
     temporary: &OsStr,
+    name: &OsStr,
+    mut old: File,
+    content: &NewContent<'_>,
+) -> Result<(), PutError> {
+    let folder = draft.folder;
+    examine(folder, name, &mut old, content)?;
+    renameat(folder, temporary, folder, name).map_err(put_error)?;
+    draft.name = None;
+    if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
+}
+
+/// Whether what stands at a name, or was displaced from it, is what is meant to be replaced.
+fn examine(
+    folder: &Directory,
+    at: &OsStr,
     old: &mut File,
     content: &NewContent<'_>,
 ) -> Result<(), PutError> {
-    if !matches!(look(folder, temporary), Ok(Standing::File(_))) {
+    if !matches!(look(folder, at), Ok(Standing::File(_))) {
         return Err(PutError::Raced);
     }
     if content.expected.is_some() {
-        if inode_at(folder, temporary).map_err(put_error)? != inode_of(&*old).map_err(put_error)? {
+        if inode_at(folder, at).map_err(put_error)? != inode_of(&*old).map_err(put_error)? {
             return Err(PutError::Changed);
         }
         // Somebody may have written into it after it was compared.
@@ -260,12 +259,12 @@ fn inode_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<u64> {
 ///
 /// Whoever holds the lock longer than any write takes is another program, or hangs, and is not
 /// waited for: the exchange is safe without the lock, if not as discreet.
-fn lock(file: &File) {
-    const PATIENCE: Duration = Duration::from_secs(5);
+fn lock(file: &File, cancelled: &dyn Fn() -> bool) {
+    const PATIENCE: Duration = Duration::from_secs(1);
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
     while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > PATIENCE || cancelled() {
             return;
         }
         std::thread::sleep(pause);
@@ -333,17 +332,16 @@ impl<'folder> Draft<'folder> {
 
     /// Takes over a file's owner and extended attributes, as far as the process may, and its
     /// permission bits.
-    fn take_over(&self, old: &File, facts: &FileFacts) -> rustix::io::Result<()> {
-        let stat = fstat(&self.file)?;
-        let (uid, gid) = facts.owner;
-        if (stat.st_uid, stat.st_gid) != facts.owner
-            && fchown(&self.file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err()
-        {
+    fn take_over(&self, old: &File) -> rustix::io::Result<()> {
+        let (own, old_stat) = (fstat(&self.file)?, fstat(old)?);
+        let owner = (old_stat.st_uid, old_stat.st_gid);
+        let (uid, gid) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));
+        if (own.st_uid, own.st_gid) != owner && fchown(&self.file, Some(uid), Some(gid)).is_err() {
             // A user may not give files away, but may give them to another of his groups.
-            let _ = fchown(&self.file, None, Some(Gid::from_raw(gid)));
+            let _ = fchown(&self.file, None, Some(gid));
         }
         copy_attributes(old, &self.file);
-        fchmod(&self.file, facts.mode)
+        fchmod(&self.file, Mode::from_raw_mode(old_stat.st_mode) & KEPT_MODE)
     }
 
     /// Gives an unnamed file its name; nobody else's is replaced.
@@ -411,16 +409,21 @@ impl<'folder> Draft<'folder> {
         })
     }
 
-    /// Undoes an exchange, so that the temporary name has this file again. If somebody has put
-    /// another file over it meanwhile, that one is the newest and stays. `false` if the system
+    /// Undoes an exchange, so that the name has again what was displaced from it.
+    ///
+    /// If somebody has put another file over this one meanwhile, that one is the newest: it comes
+    /// to light when the names are exchanged, and is put back in its turn. `false` if the system
     /// would not.
     fn exchange_back(&mut self, temporary: &OsStr, name: &OsStr) -> bool {
         const MAX_EXCHANGES: u32 = 1000;
+        // What was last put at the name, which is this file at first.
+        let mut shown = inode_of(&self.file);
         for _ in 0..MAX_EXCHANGES {
+            let hidden = inode_at(self.folder, temporary);
             match renameat_with(self.folder, temporary, self.folder, name, RenameFlags::EXCHANGE) {
-                Ok(()) if inode_at(self.folder, temporary) == inode_of(&self.file) => return true,
-                Ok(()) => {}
-                // Somebody has taken this file away, and the place is free.
+                Ok(()) if inode_at(self.folder, temporary) == shown => return true,
+                Ok(()) => shown = hidden,
+                // Somebody has taken the file away, and the place is free.
                 Err(Errno::NOENT) => {
                     let flags = RenameFlags::NOREPLACE;
                     if renameat_with(self.folder, temporary, self.folder, name, flags).is_ok() {
@@ -432,6 +435,14 @@ impl<'folder> Draft<'folder> {
             }
         }
         false
+    }
+
+    /// Leaves what stands at the temporary name, under one that no sweep takes for a leftover.
+    fn leave(&mut self, temporary: &OsStr) {
+        let name = temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN);
+        let flags = RenameFlags::NOREPLACE;
+        let _ = renameat_with(self.folder, temporary, self.folder, name, flags);
+        self.name = None;
     }
 }
 
@@ -448,21 +459,35 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// Copies what extended attributes can be copied. File capabilities stay behind: like the
-/// set-user-ID bit they were given to the old content.
+/// Makes the extended attributes of one file those of another, as far as that can be done.
+///
+/// What the file has and the other has not goes: a folder's default access list would let people
+/// in whom the old file kept out. File capabilities stay behind, since like the set-user-ID bit
+/// they were given to the old content, and so do signatures of it.
 fn copy_attributes(from: &File, to: &File) {
-    const MAX_BYTES: usize = 64 << 10;
-    let mut names = vec![0; MAX_BYTES];
-    let Ok(length) = flistxattr(from, &mut names[..]) else { return };
-    let mut value = vec![0; MAX_BYTES];
-    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        if name == b"security.capability" {
-            continue;
-        }
-        if let Ok(length) = fgetxattr(from, name, &mut value[..]) {
-            let _ = fsetxattr(to, name, &value[..length], XattrFlags::empty());
+    const OF_THE_CONTENT: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+    let wanted = attribute_names(from);
+    for name in attribute_names(to) {
+        if !wanted.contains(&name) {
+            let _ = fremovexattr(to, &name[..]);
         }
     }
+    let mut value = vec![0; MAX_ATTRIBUTE_BYTES];
+    for name in wanted.iter().filter(|name| !OF_THE_CONTENT.contains(&&name[..])) {
+        if let Ok(length) = fgetxattr(from, &name[..], &mut value[..]) {
+            let _ = fsetxattr(to, &name[..], &value[..length], XattrFlags::empty());
+        }
+    }
+}
+
+/// What Linux allows for the names, and for a value, of a file's attributes.
+const MAX_ATTRIBUTE_BYTES: usize = 64 << 10;
+
+fn attribute_names(file: &File) -> Vec<Vec<u8>> {
+    let mut names = vec![0; MAX_ATTRIBUTE_BYTES];
+    let length = flistxattr(file, &mut names[..]).unwrap_or(0);
+    let names = names[..length].split(|&byte| byte == 0);
+    names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 /// The reading of an error at a name that was looked at before.
