@@ -70,7 +70,6 @@ where
     W: FnOnce(&AtomicBool) -> T,
     T: Outcome,
 {
-    // Nobody can abort while the JavaScript thread is busy here.
     let outcome = guard(|| {
         let call = prepare()?;
         if let Some(reason) = call.signals.reason_if_aborted(env) {

@@ -135,12 +135,15 @@ pub(super) const WRITE_SCOPES: [(&str, WriteScope); 3] = [
     ("unrestricted", WriteScope::Unrestricted),
 ];
 
+/// The content hashes by name.
+pub(super) const CONTENT_HASHES: [(&str, ContentHash); 2] =
+    [("sha256", ContentHash::Sha256), ("aptix", ContentHash::Aptix)];
+
 /// Reads the options that concern creating.
 pub(super) fn read_create_options(
     object: Argument<'_>,
 ) -> Result<CreateFileOptions, ArgumentError> {
     let durabilities = [("full", Durability::Full), ("none", Durability::None)];
-    let hashes = [("sha256", ContentHash::Sha256), ("aptix", ContentHash::Aptix)];
     let property = |key, name| object.property(key, name);
 
     let write_scope = property(c"writeScope", "writeScope")?;
@@ -148,7 +151,7 @@ pub(super) fn read_create_options(
     let durability = property(c"durability", "durability")?;
     let durability = durability.map(|value| value.one_of(&durabilities)).transpose()?;
     let content_hash = property(c"contentHash", "contentHash")?;
-    let content_hash = content_hash.map(|value| value.one_of(&hashes)).transpose()?;
+    let content_hash = content_hash.map(|value| value.one_of(&CONTENT_HASHES)).transpose()?;
     let max_create_bytes = property(c"maxCreateBytes", "maxCreateBytes")?;
     let max_create_bytes =
         max_create_bytes.map(|value| value.integer(&SAFE_INTEGERS)).transpose()?;

@@ -8,13 +8,13 @@ use napi_derive::napi;
 
 use super::abort::Signals;
 use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async, run_sync};
-use super::context::{Context, Purpose};
+use super::context::{CONTENT_HASHES, Context, Purpose};
 use super::error::{ContentHashError, into_js};
 use super::raw::to_js;
 use super::value::{Argument, Text};
 use crate::argument::{ArgumentError, Got};
 use crate::create_file::{self as core, CreateFileError, CreateFileRequest, CreatedFile};
-use crate::hash::{ContentHash, from_hex};
+use crate::hash::from_hex;
 use crate::path::{NewFilePath, WorkspacePath, is_absolute_anywhere, last_name};
 use crate::sandbox::WriteError;
 
@@ -93,10 +93,6 @@ pub fn content_hash(env: &Env, text: Unknown<'_>, algorithm: Unknown<'_>) -> nap
     hash.unwrap_or(Err(ContentHashError::Bug))
         .or_else(|error| Err(napi::Error::from(into_js(env, &error)?)))
 }
-
-/// The content hashes by name.
-pub(super) const CONTENT_HASHES: [(&str, ContentHash); 2] =
-    [("sha256", ContentHash::Sha256), ("aptix", ContentHash::Aptix)];
 
 /// What a call comes to: the result, or a failure with the path to show.
 struct Answer {

@@ -104,3 +104,70 @@ fn a_displaced_file_that_is_left_under_the_temporary_name_is_swept_too() {
     sweep(&folder);
     assert_eq!(names(directory.path()), ["old.txt"]);
 }
+
+#[test]
+fn a_newer_file_that_is_put_over_a_refused_one_stays() {
+    let (directory, folder) = folder();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("t"), "displaced").unwrap();
+    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let mut draft = Draft::unnamed(&folder, PRIVATE)
+        .unwrap()
+        .unwrap_or_else(|| Draft::named(&folder, PRIVATE).unwrap());
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+    // Another program replaces the refused file before it can be taken back.
+    fs::write(path("newest"), "newest").unwrap();
+    fs::rename(path("newest"), path("t")).unwrap();
+
+    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    drop(draft);
+    assert_eq!(fs::read_to_string(path("t")).unwrap(), "newest");
+    assert_eq!(names(directory.path()), ["t"]);
+}
+
+#[test]
+fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
+    let (directory, folder) = folder();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("t"), "displaced").unwrap();
+    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+
+    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    drop(draft);
+    assert_eq!(fs::read_to_string(path("t")).unwrap(), "displaced");
+    assert_eq!(names(directory.path()), ["t"]);
+}
+
+#[test]
+fn what_the_old_file_has_not_the_new_one_has_not_either() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("old.txt"), "old").unwrap();
+    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let draft = Draft::named(&folder, PRIVATE).unwrap();
+    // As a folder's default access list would give it.
+    let given = fsetxattr(&draft.file, "user.given", b"x", XattrFlags::empty());
+    if given == Err(Errno::OPNOTSUPP) {
+        return; // A file system without extended attributes gives none.
+    }
+    given.unwrap();
+    fsetxattr(&old, "user.kept", b"y", XattrFlags::empty()).unwrap();
+    draft.take_over(&old).unwrap();
+    assert_eq!(attribute_names(&draft.file), [b"user.kept".to_vec()]);
+}
+
+#[test]
+fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() {
+    let (directory, folder) = folder();
+    let file = directory.path().join("old.txt");
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let Ok(Standing::File(facts)) = look(&folder, OsStr::new("old.txt")) else { panic!() };
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let content = content(b"new");
+    replace(&folder, OsStr::new("old.txt"), &facts, &content, &|| false).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
