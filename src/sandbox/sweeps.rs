@@ -1,7 +1,8 @@
 //! When folders were swept last, and how long that took.
 //!
 //! To list a large folder takes longer than to write into it, so sweeps are kept to a fiftieth of
-//! the time.
+//! the time. A new folder may have the number of one that was removed a moment ago; its first sweep
+//! is then put off like any other, which harms nothing.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};

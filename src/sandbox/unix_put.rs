@@ -503,15 +503,17 @@ fn put_error(error: Errno) -> PutError {
 /// them, and whose writer does not hold their lock any more.
 pub(super) fn sweep(folder: &Directory) {
     let Ok(stat) = fstat(folder) else { return };
-    sweeps::when_due((stat.st_dev.into(), stat.st_ino), || {
-        let Ok(entries) = Dir::read_from(folder) else { return };
-        for entry in entries.filter_map(Result::ok) {
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            if temporary::looks_like_one(name) {
-                sweep_one(folder, name);
-            }
+    sweeps::when_due((stat.st_dev.into(), stat.st_ino), || sweep_now(folder));
+}
+
+fn sweep_now(folder: &Directory) {
+    let Ok(entries) = Dir::read_from(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if temporary::looks_like_one(name) {
+            sweep_one(folder, name);
         }
-    });
+    }
 }
 
 fn sweep_one(folder: &Directory, name: &str) {

@@ -81,7 +81,7 @@ fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
     living.fill(&content(b"half done"), &|| false).unwrap();
     assert_eq!(names(directory.path()).len(), 4);
 
-    sweep(&folder);
+    sweep_now(&folder);
     let mut left = names(directory.path());
     left.retain(|name| Some(OsStr::new(name)) != living.name.as_deref());
     assert_eq!(left, [".rf-0123456789abcdefghjk", ".rf-notes.md"]);
@@ -101,7 +101,7 @@ fn a_displaced_file_that_is_left_under_the_temporary_name_is_swept_too() {
     draft.name = None;
     drop((draft, old));
     assert_eq!(names(directory.path()).len(), 2);
-    sweep(&folder);
+    sweep_now(&folder);
     assert_eq!(names(directory.path()), ["old.txt"]);
 }
 

@@ -473,15 +473,17 @@ fn put_error(error: io::Error) -> PutError {
 pub(in crate::sandbox) fn sweep(folder: &Directory) {
     let Ok(information) = sys::information(&folder.0) else { return };
     let id = (information.dwVolumeSerialNumber.into(), identity(&information).inode);
-    sweeps::when_due(id, || {
-        let Ok(folder) = folder.reopen(FILE_LIST_DIRECTORY) else { return };
-        let pattern = format!("{}*", temporary::PREFIX);
-        for name in sys::names_like(&folder.0, &pattern).unwrap_or_default() {
-            if name.to_str().is_some_and(temporary::looks_like_one) {
-                sweep_one(&folder, &name);
-            }
+    sweeps::when_due(id, || sweep_now(folder));
+}
+
+fn sweep_now(folder: &Directory) {
+    let Ok(folder) = folder.reopen(FILE_LIST_DIRECTORY) else { return };
+    let pattern = format!("{}*", temporary::PREFIX);
+    for name in sys::names_like(&folder.0, &pattern).unwrap_or_default() {
+        if name.to_str().is_some_and(temporary::looks_like_one) {
+            sweep_one(&folder, &name);
         }
-    });
+    }
 }
 
 fn sweep_one(folder: &Directory, name: &OsStr) {

@@ -243,10 +243,10 @@ fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
     let mut draft = Draft::new(&folder, &content(b"")).unwrap();
     draft.name_for_itself().unwrap();
     let living = names(directory.path()).len();
-    sweep(&folder);
+    sweep_now(&folder);
     assert_eq!(names(directory.path()).len(), living - 2);
     draft.fill(&content(b"new"), &|| false).unwrap();
-    sweep(&folder);
+    sweep_now(&folder);
     assert_eq!(names(directory.path()).len(), living - 2);
     drop(draft);
 
