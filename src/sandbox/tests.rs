@@ -357,6 +357,7 @@ mod swap {
             let real = fs::canonicalize(root.join("dir/secret.txt")).ok()?;
             real.starts_with(root).then(|| fs::read_to_string(root.join("dir/secret.txt")).ok())?
         };
-        assert!(attack(Sandbox::open, naive) > 0);
+        // On a busy machine the attacker may hardly run during one round; so it has more of them.
+        assert!((0..50).any(|_| attack(Sandbox::open, naive) > 0));
     }
 }
