@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Unknown};
 
-use super::value::{Argument, Text};
+use super::value::{Argument, Text, lone_surrogate};
 use super::workspace::Workspace;
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::create_file::{CreateFileOptions, DEFAULT_MAX_CREATE_BYTES, Durability, WriteScope};
@@ -102,12 +102,13 @@ pub(super) fn read_root(argument: Argument<'_>) -> Result<PathBuf, ArgumentError
     let text = match argument.string() {
         Ok(Text::Unicode(text)) => text,
         Ok(Text::LoneSurrogate(_)) => {
-            return Err(root_error("must be well-formed Unicode, without lone surrogates"));
+            return Err(lone_surrogate("workspaceRoot"));
         }
         Err(error) => return Err(root_rule(error.got)),
     };
     if text.contains('\0') {
-        return Err(root_error("must not contain a NUL character"));
+        let rule = "must not contain a NUL character";
+        return Err(ArgumentError::new("workspaceRoot", rule, Got::Unsaid));
     }
     let path = PathBuf::from(text);
     if path.is_absolute() { Ok(path) } else { Err(root_rule(Got::Kind("a relative one"))) }
@@ -117,15 +118,11 @@ fn root_rule(got: Got) -> ArgumentError {
     ArgumentError::new("workspaceRoot", "must be an absolute path", got)
 }
 
-fn root_error(rule: &str) -> ArgumentError {
-    ArgumentError::new("workspaceRoot", rule, Got::Unsaid)
-}
-
 /// Reads the option that concerns reading.
 pub(super) fn read_invalid_utf8(object: Argument<'_>) -> Result<InvalidUtf8, ArgumentError> {
     let names = [("reject", InvalidUtf8::Reject), ("replace", InvalidUtf8::Replace)];
-    let value = object.property(c"invalidUtf8", "invalidUtf8")?;
-    Ok(value.map(|value| value.one_of(&names)).transpose()?.unwrap_or_default())
+    let read = |value: Argument<'_>| value.one_of(&names);
+    Ok(object.optional(c"invalidUtf8", "invalidUtf8", read)?.unwrap_or_default())
 }
 
 /// The write scopes by name.
@@ -144,17 +141,14 @@ pub(super) fn read_create_options(
     object: Argument<'_>,
 ) -> Result<CreateFileOptions, ArgumentError> {
     let durabilities = [("full", Durability::Full), ("none", Durability::None)];
-    let property = |key, name| object.property(key, name);
-
-    let write_scope = property(c"writeScope", "writeScope")?;
-    let write_scope = write_scope.map(|value| value.one_of(&WRITE_SCOPES)).transpose()?;
-    let durability = property(c"durability", "durability")?;
-    let durability = durability.map(|value| value.one_of(&durabilities)).transpose()?;
-    let content_hash = property(c"contentHash", "contentHash")?;
-    let content_hash = content_hash.map(|value| value.one_of(&CONTENT_HASHES)).transpose()?;
-    let max_create_bytes = property(c"maxCreateBytes", "maxCreateBytes")?;
-    let max_create_bytes =
-        max_create_bytes.map(|value| value.integer(&SAFE_INTEGERS)).transpose()?;
+    let write_scope =
+        object.optional(c"writeScope", "writeScope", |value| value.one_of(&WRITE_SCOPES))?;
+    let durability =
+        object.optional(c"durability", "durability", |value| value.one_of(&durabilities))?;
+    let content_hash =
+        object.optional(c"contentHash", "contentHash", |value| value.one_of(&CONTENT_HASHES))?;
+    let max_create_bytes = object
+        .optional(c"maxCreateBytes", "maxCreateBytes", |value| value.integer(&SAFE_INTEGERS))?;
     Ok(CreateFileOptions {
         write_scope: write_scope.unwrap_or_default(),
         durability: durability.unwrap_or_default(),

@@ -9,9 +9,9 @@ use napi_derive::napi;
 use super::abort::Signals;
 use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async, run_sync};
 use super::context::{CONTENT_HASHES, Context, Purpose};
-use super::error::{ContentHashError, into_js};
+use super::error::{ContentHashError, or_throw};
 use super::raw::to_js;
-use super::value::{Argument, Text};
+use super::value::{Argument, Text, lone_surrogate};
 use crate::argument::{ArgumentError, Got};
 use crate::create_file::{self as core, CreateFileError, CreateFileRequest, CreatedFile};
 use crate::hash::from_hex;
@@ -90,8 +90,7 @@ pub fn content_hash(env: &Env, text: Unknown<'_>, algorithm: Unknown<'_>) -> nap
         let algorithm = algorithm.map(|value| value.one_of(&CONTENT_HASHES)).transpose()?;
         Ok(algorithm.unwrap_or_default().of_text(text.string()?.as_str()))
     });
-    hash.unwrap_or(Err(ContentHashError::Bug))
-        .or_else(|error| Err(napi::Error::from(into_js(env, &error)?)))
+    or_throw(env, hash, ContentHashError::Bug)
 }
 
 /// What a call comes to: the result, or a failure with the path to show.
@@ -128,20 +127,20 @@ fn prepare<'env>(
     let signals = Signals::read(env, [Some(context), None])?;
 
     let given = given_path(args);
-    let read = || -> Result<_, CreateFileError> {
-        let request = read_request(args, &given)?;
-        Ok((Job { context: Context::read(context, Purpose::Create)?, request }, signals?))
+    let request = read_request(args, &given);
+    let context = Context::read(context, Purpose::Create);
+    let refuse = |error: CreateFileError, context: Option<&Context>| {
+        let given = given.as_ref().ok().and_then(|given| given.as_ref().map(Text::as_str));
+        let path = given.map_or_else(String::new, |given| shown_path(context, given));
+        NotStarted::Refused(Answer { result: Err(error), path })
     };
-    match read() {
-        Ok((job, signals)) => {
-            let work = move |aborted: &AtomicBool| job.run(aborted);
-            Ok(Call { work, signals, on_abort: OnAbort::AskWork })
-        }
-        Err(error) => {
-            let path = shown_path(context, given.ok().flatten().as_ref().map(Text::as_str));
-            Err(NotStarted::Refused(Answer { result: Err(error), path }))
-        }
-    }
+    // The arguments come first, then the context.
+    let request = request.map_err(|error| refuse(error, context.as_ref().ok()))?;
+    let context = context.map_err(|error| refuse(error.into(), None))?;
+    let signals = signals.map_err(|error| refuse(error.into(), Some(&context)))?;
+    let job = Job { context, request };
+    let work = move |aborted: &AtomicBool| job.run(aborted);
+    Ok(Call { work, signals, on_abort: OnAbort::AskWork })
 }
 
 type GivenPath = Result<Option<Text>, ArgumentError>;
@@ -173,51 +172,35 @@ fn read_request(
         Err(error) => return Err(CreateFileError::PathArgument(error.clone())),
     };
     let content = args.property(c"content", "content")?;
-    let content = match content.map(Argument::string).transpose()? {
-        Some(Text::Unicode(text)) => text,
-        Some(Text::LoneSurrogate(_)) => return Err(lone_surrogate("content").into()),
-        None => {
-            let rule = "must be a string: the entire text of the file";
-            return Err(ArgumentError::new("content", rule, Got::Kind("nothing")).into());
-        }
-    };
-    let overwrite = args.property(c"overwrite", "overwrite")?;
-    let overwrite = overwrite.map(|value| {
+    let content = content.ok_or_else(|| {
+        let rule = "must be a string: the entire text of the file";
+        ArgumentError::new("content", rule, Got::Kind("nothing"))
+    })?;
+    let content = content.unicode()?;
+    let overwrite = args.optional(c"overwrite", "overwrite", |value| {
         value.boolean().map_err(|error| ArgumentError {
             rule: "must be a boolean, true or false".to_owned(),
             ..error
         })
-    });
-    let expected = args.property(c"expectedHash", "expectedHash")?;
-    let expected = expected.map(|value| {
+    })?;
+    let expected = args.optional(c"expectedHash", "expectedHash", |value| {
         let hash = value.string()?;
         from_hex(hash.as_str()).ok_or_else(|| {
             value.refuse("must be a SHA-256 as 64 hex digits, as readFile gives it in meta.sha256")
         })
-    });
-    Ok(CreateFileRequest {
-        path,
-        content,
-        overwrite: overwrite.transpose()?.unwrap_or_default(),
-        expected: expected.transpose()?,
-    })
-}
-
-fn lone_surrogate(name: &'static str) -> ArgumentError {
-    ArgumentError::new(name, "must be well-formed Unicode, without lone surrogates", Got::Unsaid)
+    })?;
+    Ok(CreateFileRequest { path, content, overwrite: overwrite.unwrap_or_default(), expected })
 }
 
 /// The path in a refused call's result: normalised where that is possible, else as given, unless
 /// that would show the workspace's place.
-fn shown_path(context: Argument<'_>, given: Option<&str>) -> String {
-    let Some(given) = given else { return String::new() };
+fn shown_path(context: Option<&Context>, given: &str) -> String {
     if let Ok(path) = WorkspacePath::parse(given) {
         return path.to_string();
     }
     // The root may be spelled in two ways, and only an open one knows both. A system call here is
     // the price of a refusal alone.
-    let root = Context::read(context, Purpose::Create).ok().and_then(|context| context.open().ok());
-    let is_secret = match root {
+    let is_secret = match context.and_then(|context| context.open().ok()) {
         Some(root) => root.is_spelled_in(given),
         None => is_absolute_anywhere(given),
     };

@@ -53,6 +53,15 @@ pub(super) fn into_js<'env, E: IntoJsError>(
     to_js(env, object)
 }
 
+/// What a function without a promise answers: its value, or its error thrown. `None` is a panic.
+pub(super) fn or_throw<T, E: IntoJsError>(
+    env: &Env,
+    answer: Option<Result<T, E>>,
+    bug: E,
+) -> napi::Result<T> {
+    answer.unwrap_or(Err(bug)).or_else(|error| Err(napi::Error::from(into_js(env, &error)?)))
+}
+
 fn lacks_stack(env: &Env, error: &Object<'_>) -> napi::Result<bool> {
     let stack = raw::get_property(env, to_js(env, error)?, c"stack");
     Ok(stack.is_none_or(|stack| stack.get_type().is_ok_and(|kind| kind == ValueType::Undefined)))

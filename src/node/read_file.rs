@@ -14,7 +14,7 @@ use super::error;
 use super::js_text::JsText;
 use super::raw::to_js;
 use super::value::{Argument, Text};
-use crate::argument::{ArgumentError, Got};
+use crate::argument::ArgumentError;
 use crate::read_file::{
     self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
 };
@@ -145,7 +145,7 @@ fn prepare<'env>(
         NotStarted::Refused(Err(error.hiding(is_secret)))
     };
     let context = Context::read(context, Purpose::Read).map_err(|error| refuse(error, None))?;
-    let checked = read_path(path).and_then(|path| Ok((path, read_options(options)?, signals?)));
+    let checked = path.unicode().and_then(|path| Ok((path, read_options(options)?, signals?)));
     match checked {
         Ok((path, options, signals)) => {
             let request = Request { context, path, options };
@@ -156,27 +156,14 @@ fn prepare<'env>(
     }
 }
 
-fn read_path(path: Argument<'_>) -> Result<String, ArgumentError> {
-    match path.string()? {
-        Text::Unicode(text) => Ok(text),
-        Text::LoneSurrogate(_) => Err(ArgumentError::new(
-            "path",
-            "must be well-formed Unicode, without lone surrogates",
-            Got::Unsaid,
-        )),
-    }
-}
-
 fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, ArgumentError> {
     let Some(options) = options.map(Argument::object).transpose()? else {
         return Ok(ReadFileOptions::default());
     };
-    let start = options.property(c"start_line", "start_line")?;
-    let start = start.map(|value| value.integer(&START_LINE)).transpose()?;
-    let max_lines = options.property(c"max_lines", "max_lines")?;
-    let max_lines = max_lines.map(|value| value.integer(&MAX_LINES)).transpose()?;
-    let include_hash = options.property(c"include_hash", "include_hash")?;
-    let include_hash = include_hash.map(Argument::boolean).transpose()?;
+    let integer = |range| move |value: Argument<'_>| value.integer(range);
+    let start = options.optional(c"start_line", "start_line", integer(&START_LINE))?;
+    let max_lines = options.optional(c"max_lines", "max_lines", integer(&MAX_LINES))?;
+    let include_hash = options.optional(c"include_hash", "include_hash", Argument::boolean)?;
     Ok(ReadFileOptions {
         window: LineWindow::new(
             start.unwrap_or(NonZeroU64::MIN),

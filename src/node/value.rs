@@ -72,6 +72,24 @@ impl<'env> Argument<'env> {
         Ok(Self::new(self.env, name, value).present())
     }
 
+    /// A property read by `read`, if it is there.
+    pub(super) fn optional<T>(
+        self,
+        key: &'static CStr,
+        name: &'static str,
+        read: impl FnOnce(Self) -> Result<T, ArgumentError>,
+    ) -> Result<Option<T>, ArgumentError> {
+        self.property(key, name)?.map(read).transpose()
+    }
+
+    /// A string that a file, or its name, can hold.
+    pub(super) fn unicode(self) -> Result<String, ArgumentError> {
+        match self.string()? {
+            Text::Unicode(text) => Ok(text),
+            Text::LoneSurrogate(_) => Err(lone_surrogate(self.name)),
+        }
+    }
+
     pub(super) fn string(self) -> Result<Text, ArgumentError> {
         if self.kind != ValueType::String {
             return Err(self.refuse("must be a string"));
@@ -146,6 +164,11 @@ impl<'env> Argument<'env> {
                 .is_array()
                 .unwrap_or(false)
     }
+}
+
+/// The error of a string that no file name and no file can hold.
+pub(super) fn lone_surrogate(name: &'static str) -> ArgumentError {
+    ArgumentError::new(name, "must be well-formed Unicode, without lone surrogates", Got::Unsaid)
 }
 
 /// Reads a string; `None` if the engine fails, as it does for strings that no memory can hold.

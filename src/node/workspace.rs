@@ -8,7 +8,7 @@ use napi_derive::napi;
 
 use super::call::guard;
 use super::context::{WRITE_SCOPES, read_create_options, read_invalid_utf8, read_root};
-use super::error::{WorkspaceError, into_js};
+use super::error::{WorkspaceError, or_throw};
 use super::value::Argument;
 use crate::create_file::{CreateFileOptions, WriteScope};
 use crate::sandbox::{Containment, Sandbox};
@@ -43,8 +43,7 @@ impl Workspace {
     ) -> napi::Result<Self> {
         let root = Argument::new(env, "workspaceRoot", workspace_root);
         let options = Argument::new(env, "options", options);
-        let opened = guard(|| Self::try_open(root, options)).unwrap_or(Err(WorkspaceError::Bug));
-        opened.or_else(|error| Err(napi::Error::from(into_js(env, &error)?)))
+        or_throw(env, guard(|| Self::try_open(root, options)), WorkspaceError::Bug)
     }
 
     fn try_open(root: Argument<'_>, options: Argument<'_>) -> Result<Self, WorkspaceError> {

@@ -15,7 +15,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
-use super::unix::{names, open_error, open_nofollow, read_flags, read_link, retry_interrupted};
+use super::unix::{
+    names, open_by_walk, open_error, read_flags, read_link, resolve_by_walk, retry_interrupted,
+};
 pub(super) use super::unix_put::{
     FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
@@ -97,15 +99,10 @@ pub(super) fn resolve_target(
     containment: Containment,
     path: &WorkspacePath,
 ) -> Result<(Directory, OsString), OpenError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if containment == Containment::Walk {
-        return Walk::new(root, path).finish(&|root, parent, name| {
-            Ok(match read_link(root, parent, name)? {
-                Some(target) => Entry::Link(target),
-                None => Entry::Opened((parent.reopen(flags)?, name.to_owned())),
-            })
-        });
+        return resolve_by_walk(root, path);
     }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     for _ in 0..MAX_CHANGED {
         let (folder, name) = resolve_links(root, path)?;
         let folder = if folder.is_empty() { OsStr::new(".") } else { &folder };
@@ -157,10 +154,6 @@ fn open(
         Containment::Kernel => open_by_kernel(root, path, flags),
         Containment::Walk => open_by_walk(root, path, flags),
     }
-}
-
-fn open_by_walk(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {
-    Walk::new(root, path).finish(&|root, parent, name| open_nofollow(root, parent, name, flags))
 }
 
 fn open_by_kernel(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {

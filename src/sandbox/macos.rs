@@ -10,11 +10,10 @@ use rustix::fs::{Mode, OFlags, getpath};
 use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
-use super::unix::{names, open_nofollow, read_flags, read_link};
+use super::unix::{names, open_by_walk, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
     FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
-use super::walk::{Entry, Walk};
 use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;
 
@@ -30,7 +29,7 @@ pub(super) fn open_for_reading(
     _containment: Containment,
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
-    open(root, path, read_flags(path.must_be_directory())).map(File::from)
+    open_by_walk(root, path, read_flags(path.must_be_directory())).map(File::from)
 }
 
 /// Opens a folder to create in.
@@ -39,11 +38,7 @@ pub(super) fn open_folder(
     _containment: Containment,
     path: &WorkspacePath,
 ) -> Result<Directory, OpenError> {
-    open(root, path, DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC).map(Directory::from)
-}
-
-fn open(root: &Root, path: &WorkspacePath, flags: OFlags) -> Result<OwnedFd, OpenError> {
-    Walk::new(root, path).finish(&|root, parent, name| open_nofollow(root, parent, name, flags))
+    open_by_walk(root, path, DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC).map(Directory::from)
 }
 
 /// Follows the links of a path to its very end: the folder that holds what it names, and the name
@@ -53,12 +48,7 @@ pub(super) fn resolve_target(
     _containment: Containment,
     path: &WorkspacePath,
 ) -> Result<(Directory, OsString), OpenError> {
-    Walk::new(root, path).finish(&|root, parent, name| {
-        Ok(match read_link(root, parent, name)? {
-            Some(target) => Entry::Link(target),
-            None => Entry::Opened((parent.reopen(DIRECTORY)?, name.to_owned())),
-        })
-    })
+    resolve_by_walk(root, path)
 }
 
 /// macOS has no files without a name.

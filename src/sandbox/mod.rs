@@ -40,13 +40,13 @@ mod unix_put;
 #[cfg_attr(windows, path = "windows/mod.rs")]
 mod system;
 
-/// Who keeps a path inside the workspace while it is opened.
+/// Who keeps a path inside the workspace while it is opened. A directory that another process moves
+/// out of the workspace while it is open stays open, whoever opened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Containment {
     /// The kernel, in one system call that cannot be raced.
     Kernel,
-    /// The hand-over-hand walk. It cannot be led out either, except that a directory which
-    /// another process moves out of the workspace while the walk stands in it stays open.
+    /// The hand-over-hand walk. It cannot be led out either.
     Walk,
 }
 
@@ -195,12 +195,6 @@ impl Sandbox {
         self.containment
     }
 
-    /// The root as the host spelled it.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root.spelled
-    }
-
     /// Parses a path that may be absolute if it lies inside the root, by either spelling of it.
     ///
     /// # Errors
@@ -233,9 +227,7 @@ impl Sandbox {
         let opened = opened.and_then(OpenFile::examine);
         opened.map_err(|error| if self.is_gone() { OpenError::RootGone } else { error })
     }
-}
 
-impl Sandbox {
     /// Puts content at a path: in full or not at all.
     ///
     /// A new file appears complete, and never in place of another; of racing creators one wins.
@@ -317,7 +309,7 @@ pub struct OpenFile {
 /// Why an open file's bytes were not had.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It holds more bytes than the caller's limit; `size` is what is known of it.
+    /// It holds more bytes than the caller's limit.
     #[error("{0}")]
     TooLarge(FileSize),
     /// It is one of those system files that look regular and make their reader wait.

@@ -9,8 +9,9 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
 
-use super::walk::{Entry, LinkTarget, Step};
+use super::walk::{Entry, LinkTarget, Step, Walk};
 use super::{MAX_LINKS, OpenError, Root, system};
+use crate::path::WorkspacePath;
 
 /// An open directory, to open beneath.
 #[derive(Debug)]
@@ -76,6 +77,29 @@ pub(super) fn open_directory(
     Ok(match entry {
         Entry::Opened(fd) => Entry::Opened(Directory(fd)),
         Entry::Link(target) => Entry::Link(target),
+    })
+}
+
+/// Opens what a path leads to, by the walk.
+pub(super) fn open_by_walk(
+    root: &Root,
+    path: &WorkspacePath,
+    flags: OFlags,
+) -> Result<OwnedFd, OpenError> {
+    Walk::new(root, path).finish(&|root, parent, name| open_nofollow(root, parent, name, flags))
+}
+
+/// Follows the links of a path to its very end, by the walk: the folder that holds what it names,
+/// readable, and the name there, which was no link a moment ago.
+pub(super) fn resolve_by_walk(
+    root: &Root,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
+    Walk::new(root, path).finish(&|root, parent, name| {
+        Ok(match read_link(root, parent, name)? {
+            Some(target) => Entry::Link(target),
+            None => Entry::Opened((parent.reopen(OFlags::RDONLY)?, name.to_owned())),
+        })
     })
 }
 

@@ -120,23 +120,24 @@ pub(super) fn replace(
 ) -> Result<(), PutError> {
     accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
     sweep(folder);
-    let unnamed = Draft::unnamed(folder, PRIVATE).map_err(put_error)?;
-    replace_from(unnamed, folder, name, content, cancelled)
+    replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, cancelled)
 }
 
-fn replace_from<'folder>(
-    unnamed: Option<Draft<'folder>>,
-    folder: &'folder Directory,
+/// Begins a draft without a name, if that can be.
+type Begin =
+    for<'folder> fn(&'folder Directory, Mode) -> rustix::io::Result<Option<Draft<'folder>>>;
+
+/// Replaces a file by what `begin` begins, or else by a draft that has a name.
+fn replace_from(
+    begin: Begin,
+    folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
     let mut old = open_old(folder, name).map_err(put_error)?;
     lock(&old, cancelled);
-    let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(put_error)?;
-    let here = fstat(&old).map_err(put_error)?;
-    let is_file = FileType::from_raw_mode(here.st_mode) == FileType::RegularFile;
-    if !is_file || (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino) {
+    if !stands_at(folder, name, &old).map_err(put_error)? {
         return Err(PutError::Raced);
     }
     check_expected(&mut old, content)?;
@@ -146,7 +147,7 @@ fn replace_from<'folder>(
         draft.fill(content, cancelled)?;
         Ok(draft.name_beside(&old))
     };
-    if let Some(mut draft) = unnamed {
+    if let Some(mut draft) = begin(folder, PRIVATE).map_err(put_error)? {
         match prepare(&mut draft)? {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
@@ -176,9 +177,8 @@ fn exchange(
         Err(Errno::NOENT) => return Err(PutError::Raced),
         Err(error) => return Err(put_error(error)),
     }
-    let verdict = examine(folder, temporary, &mut old, content).and_then(|()| {
-        if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
-    });
+    let examined = examine(folder, temporary, &mut old, content);
+    let verdict = examined.and_then(|()| sync_if_durable(folder, content));
     if verdict.is_err() && !draft.exchange_back(temporary, name) {
         // Better a stray file than a lost one.
         draft.leave(temporary);
@@ -199,6 +199,10 @@ fn rename_over(
     examine(folder, name, &mut old, content)?;
     renameat(folder, temporary, folder, name).map_err(put_error)?;
     draft.name = None;
+    sync_if_durable(folder, content)
+}
+
+fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> Result<(), PutError> {
     if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
 }
 
@@ -213,7 +217,7 @@ fn examine(
         return Err(PutError::Raced);
     }
     if content.expected.is_some() {
-        if inode_at(folder, at).map_err(put_error)? != inode_of(&*old).map_err(put_error)? {
+        if !stands_at(folder, at, old).map_err(put_error)? {
             return Err(PutError::Changed);
         }
         // Somebody may have written into it after it was compared.
@@ -245,6 +249,14 @@ fn identity(file: &File) -> rustix::io::Result<Identity> {
     let metadata = metadata.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
+}
+
+/// Whether an open file is a regular one, and the one of that name.
+fn stands_at(folder: &Directory, name: &OsStr, file: &File) -> rustix::io::Result<bool> {
+    let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let here = fstat(file)?;
+    let is_regular = FileType::from_raw_mode(here.st_mode) == FileType::RegularFile;
+    Ok(is_regular && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
 }
 
 fn inode_of(file: impl AsFd) -> rustix::io::Result<u64> {
@@ -398,14 +410,10 @@ impl<'folder> Draft<'folder> {
 
     /// After the new name showed: it must reach the disk, or go again.
     fn make_certain(&self, name: &OsStr, content: &NewContent<'_>) -> Result<(), PutError> {
-        if !content.durable {
-            return Ok(());
-        }
-        sync_folder(self.folder).map_err(|error| {
-            if inode_at(self.folder, name) == inode_of(&self.file) {
+        sync_if_durable(self.folder, content).inspect_err(|_| {
+            if stands_at(self.folder, name, &self.file) == Ok(true) {
                 let _ = unlinkat(self.folder, name, AtFlags::empty());
             }
-            PutError::System(error)
         })
     }
 
@@ -527,9 +535,8 @@ fn sweep_one(folder: &Directory, name: &str) {
         name.to_str().is_some_and(|name| temporary::is_leftover(name, identity, metadata.len()));
     // A writer that lives holds the lock.
     if is_ours
-        && metadata.is_file()
         && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
-        && inode_at(folder, name) == Ok(identity.inode)
+        && stands_at(folder, name, &file) == Ok(true)
     {
         let _ = unlinkat(folder, name, AtFlags::empty());
     }

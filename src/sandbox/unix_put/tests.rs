@@ -28,7 +28,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
     let name = OsStr::new(name);
-    replace_from(None, folder, name, content, &|| false)
+    replace_from(|_, _| Ok(None), folder, name, content, &|| false)
 }
 
 #[test]
