@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
 import { readFile } from "../index.js";
+import { ABORT_REASONS } from "./support/hostile.ts";
 import {
   exceptionValue,
   looseReadFile,
@@ -14,14 +15,7 @@ import {
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 describe("a signal that is aborted already", () => {
-  for (const [name, reason] of [
-    ["an Error", new Error("enough")],
-    ["a string", "enough"],
-    ["null", null],
-    ["false", false],
-    ["an object", { why: "enough" }],
-    ["a symbol", Symbol("enough")],
-  ] as const) {
+  for (const [name, reason] of ABORT_REASONS) {
     test(
       `the call rejects with the reason itself, ${name}`,
       inWorkspace(async (ws) => {

@@ -13,19 +13,12 @@ import {
   refuseCreate,
   temporaries,
 } from "./support/create.ts";
-import { withGetter } from "./support/hostile.ts";
+import { ABORT_REASONS, withGetter } from "./support/hostile.ts";
 import { treeOf } from "./support/tree.mjs";
 import { inWorkspace } from "./support/workspace.ts";
 
 describe("a signal that is aborted already", () => {
-  for (const [name, reason] of [
-    ["an Error", new Error("enough")],
-    ["a string", "enough"],
-    ["null", null],
-    ["false", false],
-    ["an object", { why: "enough" }],
-    ["a symbol", Symbol("enough")],
-  ] as const) {
+  for (const [name, reason] of ABORT_REASONS) {
     test(
       `P04: both functions fail with the reason itself, ${name}, and make nothing`,
       inWorkspace(async (ws) => {

@@ -7,6 +7,7 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { createInChild } from "./support/child.ts";
 import { inEveryWay, refuseCreate } from "./support/create.ts";
+import { WINDOWS_NAMES } from "./support/hostile.ts";
 import { namesAreFolded, noSymlinks, notLinux, notPosix, notWindows } from "./support/platform.ts";
 import { treeOf } from "./support/tree.mjs";
 import { inWorkspace } from "./support/workspace.ts";
@@ -324,20 +325,7 @@ describe("Windows spellings, on every system", () => {
 });
 
 describe("Windows rules, on Windows", () => {
-  for (const asked of [
-    "a.txt::$DATA",
-    "a.txt:stream",
-    "nul",
-    "NUL.txt",
-    "con",
-    "aux.c",
-    "com1",
-    "a.txt.",
-    "a.txt ",
-    "C:a.txt",
-    "dir./a.txt",
-    "a*b",
-  ]) {
+  for (const asked of [...WINDOWS_NAMES, "a*b"]) {
     refusedTest("I09", asked, { skip: notWindows });
   }
 });

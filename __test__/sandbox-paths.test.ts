@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { describe, test } from "node:test";
 import { Workspace } from "../index.js";
+import { WINDOWS_NAMES } from "./support/hostile.ts";
 import { isLinux, namesAreFolded, notLinux, notPosix, notWindows } from "./support/platform.ts";
 import {
   looseReadFile,
@@ -441,19 +442,7 @@ describe("Windows spellings, on every system", () => {
 });
 
 describe("Windows rules, on Windows", () => {
-  for (const asked of [
-    "a.txt::$DATA",
-    "a.txt:stream",
-    "nul",
-    "NUL.txt",
-    "con",
-    "aux.c",
-    "com1",
-    "a.txt.",
-    "a.txt ",
-    "C:a.txt",
-    "dir./a.txt",
-  ]) {
+  for (const asked of WINDOWS_NAMES) {
     test(
       `I12: ${JSON.stringify(asked)} is refused`,
       { skip: notWindows },

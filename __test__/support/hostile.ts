@@ -41,3 +41,28 @@ export function withGetter(key: string, thrown: unknown = new Error("boom")): ob
     },
   });
 }
+
+/** What a signal may be aborted with: anything, and the call fails with that very thing. */
+export const ABORT_REASONS = [
+  ["an Error", new Error("enough")],
+  ["a string", "enough"],
+  ["null", null],
+  ["false", false],
+  ["an object", { why: "enough" }],
+  ["a symbol", Symbol("enough")],
+] as const;
+
+/** Names that Windows gives another meaning. */
+export const WINDOWS_NAMES = [
+  "a.txt::$DATA",
+  "a.txt:stream",
+  "nul",
+  "NUL.txt",
+  "con",
+  "aux.c",
+  "com1",
+  "a.txt.",
+  "a.txt ",
+  "C:a.txt",
+  "dir./a.txt",
+] as const;
