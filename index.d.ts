@@ -144,6 +144,199 @@ export interface ContentHashError extends Error {
   code: "INVALID_ARGUMENT" | "INTERNAL";
 }
 
+/** Where a `file:` URI looks: `file:///…` in the space, `file:…` in the current chat. */
+export type FileUriScope = "workspace" | "chat";
+
+/** What `readFileUri` reads from, and how (specification `read`). */
+export interface FileUriContext {
+  /** What `file:///a/b` is read from. */
+  space?: FileUriRoot | null;
+  /** What `file:a/b` is read from, as `files/a/b`. */
+  chat?: FileUriRoot | null;
+  /** The largest file, in bytes: an integer >= 1. Default 1,048,576. Checked before loading. */
+  maxBytes?: number | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * A directory, by its absolute path, as a `Workspace` or as any object with a `workspaceRoot`; or a
+ * tree of the host's own. For `chat` it is what holds the folder `files`.
+ */
+export type FileUriRoot = string | Workspace | WorkspaceContext | VirtualRoot;
+
+/** A tree of the host's own, whose files are in a content-addressed store. */
+export interface VirtualRoot {
+  /**
+   * Looks a file up by the names on the way to it, from the root; for `chat` the first is `files`.
+   * Nothing there is `null`.
+   */
+  resolve(
+    segments: string[],
+  ): VirtualFile | null | undefined | PromiseLike<VirtualFile | null | undefined>;
+  /** Where the bytes are: a `FileStore`, or whatever has its `getBytes`. */
+  store: Pick<ContentAddressedStore, "getBytes">;
+}
+
+/** What a host's tree knows of a file. */
+export interface VirtualFile {
+  /** SHA-256 of its bytes, 64 lowercase hex digits. A folder has none, and is not text. */
+  hash?: string | null;
+  /** A media type; a missing one counts as text. */
+  mimeType?: string | null;
+  /** In bytes. What is larger than `maxBytes` is refused without asking the store. */
+  size?: number | null;
+}
+
+/** A store that keeps bytes under their SHA-256, 64 lowercase hex digits. */
+export interface ContentAddressedStore {
+  /** Keeps bytes; those that are there already are not written again. */
+  putBytes(bytes: Uint8Array, options?: CallOptions | null): Promise<StoredBytes>;
+  /** The bytes of a hash, which they have been checked against. Rejects if there are none. */
+  getBytes(hash: string, options?: CallOptions | null): Promise<Uint8Array>;
+  /** Whether there are bytes under a hash; they are not checked. */
+  exists(hash: string, options?: CallOptions | null): Promise<boolean>;
+}
+
+/** What `putBytes` answers. */
+export interface StoredBytes {
+  /** SHA-256 of the bytes, 64 lowercase hex digits. */
+  hash: string;
+  /** How many bytes. */
+  size: number;
+}
+
+/** Options of a call that has no others. */
+export interface CallOptions {
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What a content-addressed store can fail with:
+ *
+ * - `INVALID_ARGUMENT`: the hash is not 64 lowercase hex digits, or what came is not bytes.
+ * - `NOT_FOUND`: there are no bytes under that hash.
+ * - `CORRUPT`: the bytes there do not have that hash.
+ * - `PERMISSION_DENIED`: the process, or its credentials, may not.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type FileStoreErrorCode =
+  | "INVALID_ARGUMENT"
+  | "NOT_FOUND"
+  | "CORRUPT"
+  | "PERMISSION_DENIED"
+  | "INTERNAL";
+
+/** What a `FileStore` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface FileStoreError extends Error {
+  name: "FileStoreError";
+  code: FileStoreErrorCode;
+}
+
+/**
+ * What `resolveFileUri` and `readFileUri` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
+ * - `INVALID_URI`: the text is no `file:` URI of the two forms, or rises above its root.
+ * - `NO_SPACE`, `NO_CHAT`: that root was not given.
+ * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the root.
+ * - `NOT_FOUND`: nothing stands there.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_TEXT`: a folder, or a file that is not text.
+ * - `TOO_LARGE`: more than `maxBytes`.
+ * - `CORRUPT`: the store's bytes do not have their hash; the message names it.
+ * - `INTERNAL`: the host's tree or store failed, or the system, or ringfence.
+ */
+export type FileUriErrorCode =
+  | "INVALID_ARGUMENT"
+  | "INVALID_URI"
+  | "NO_SPACE"
+  | "NO_CHAT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_TEXT"
+  | "TOO_LARGE"
+  | "CORRUPT"
+  | "INTERNAL";
+
+/** What `readFileUri` rejects with, and `resolveFileUri` throws. */
+export interface FileUriError extends Error {
+  name: "FileUriError";
+  code: FileUriErrorCode;
+  /** What the host's `resolve` or store threw, if that is why. */
+  cause?: unknown;
+}
+
+/** The arguments of `readSourceDocument` (specification TUL-001 §4), as the model sends them. */
+export interface ReadSourceArguments {
+  /** The DocPath, exactly as the RAG snippet gives it. */
+  path: string;
+  /** Most bytes of the document that come: an integer >= 1. Default: all. */
+  maxBytes?: number | null;
+}
+
+/** What `readSourceDocument` works with. */
+export interface ReadSourceContext {
+  /**
+   * The documents that the session has in context already, by DocPath: the keys of an object or a
+   * Map, or the elements of an array or a Set.
+   */
+  activeFiles?:
+    | Readonly<Record<string, unknown>>
+    | ReadonlyMap<string, unknown>
+    | readonly string[]
+    | ReadonlySet<string>
+    | null;
+  /** Where the others are. */
+  store: DocumentStore;
+  sessionId?: string | null;
+  conversationId?: string | null;
+  /** Aborts the call, which then rejects with `signal.reason`. The store gets it too. */
+  signal?: AbortSignal | null;
+  /** Told of what is answered as `INTERNAL_ERROR`, which says nothing of it. */
+  onError?: ((error: unknown) => void) | null;
+}
+
+/** A store of source documents. Timeouts and retries are the business of its client. */
+export interface DocumentStore {
+  /** Looks a document up by its DocPath, exact and case-sensitive; `null` if there is none. */
+  get(
+    docPath: string,
+    options: DocumentRequest,
+  ): StoredDocument | null | undefined | PromiseLike<StoredDocument | null | undefined>;
+}
+
+/** How much of a document is wanted. */
+export interface DocumentRequest {
+  /** So many bytes from the start suffice; more are cut off. */
+  maxBytes?: number;
+  signal?: AbortSignal;
+}
+
+/** What a store has of a document. */
+export interface StoredDocument {
+  /** All its bytes, or at least the first `maxBytes`. */
+  bytes: Uint8Array;
+  /** How many bytes the whole document has. */
+  sizeBytes: number;
+}
+
+/**
+ * What `readSourceDocument` can answer (specification TUL-001 §4):
+ *
+ * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.
+ * - `NOT_FOUND`: the store does not have it.
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the sentence names it.
+ * - `INTERNAL_ERROR`: the store failed, or the document is not UTF-8; `onError` was told.
+ */
+export type ReadSourceErrorCode =
+  | "ALREADY_IN_CONTEXT"
+  | "NOT_FOUND"
+  | "INVALID_ARGUMENT"
+  | "INTERNAL_ERROR";
+
 /**
  * Which binding artifact the generated loader actually loaded: `'native'` for
  * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
