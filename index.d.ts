@@ -346,6 +346,63 @@ export type ReadSourceErrorCode =
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
 /**
+ * The embedded store of source documents: the files of a directory.
+ *
+ * Its keys are relative paths in their shortest form, separated by `/`. Nothing outside the
+ * directory is reached: what is no such key has no document, and a symbolic link that leads out is
+ * an error.
+ */
+export declare class DirectoryStore {
+  /**
+   * Opens a store by the absolute path of its directory; synchronous.
+   *
+   * Throws a `DocumentStoreError`.
+   */
+  static open(directory: string): DirectoryStore
+  /**
+   * Looks a document up by its DocPath; `null` if there is none.
+   *
+   * Rejects with a `DocumentStoreError`, or with `signal.reason`.
+   */
+  get(docPath: string, options?: DocumentRequest | null): Promise<StoredDocument | null>
+}
+
+/**
+ * A content-addressed store in a directory: bytes under their SHA-256, at
+ * `<directory>/<first two hex digits>/<the other 62>`.
+ *
+ * Bytes appear complete or not at all, and are checked against their hash on the way out.
+ */
+export declare class FileStore {
+  /**
+   * Opens a store by the absolute path of its directory, which is made if it is missing;
+   * synchronous.
+   *
+   * Throws a `FileStoreError`.
+   */
+  static open(directory: string): FileStore
+  /**
+   * Keeps bytes, which have reached the disk when the promise resolves. Bytes that are there
+   * already are not written again; a file that has rotted in their place is replaced.
+   *
+   * Rejects with a `FileStoreError`, or with `signal.reason`.
+   */
+  putBytes(bytes: Uint8Array, options?: CallOptions | null): Promise<StoredBytes>
+  /**
+   * The bytes of a hash, which have been checked against it.
+   *
+   * Rejects with a `FileStoreError`, or with `signal.reason`.
+   */
+  getBytes(hash: string, options?: CallOptions | null): Promise<Uint8Array>
+  /**
+   * Whether there are bytes under a hash; they are not checked.
+   *
+   * Rejects with a `FileStoreError`, or with `signal.reason`.
+   */
+  exists(hash: string, options?: CallOptions | null): Promise<boolean>
+}
+
+/**
  * A workspace whose root is held open. Every function takes it in place of a context, and pays
  * less with it: the root is opened once instead of once per call.
  */
@@ -429,6 +486,25 @@ export interface CreateFileResult {
 /** `createFile` on the calling thread. Returns the result, also of a failure. */
 export declare function createFileSync(context: WorkspaceContext | Workspace, args: CreateFileArguments): CreateFileResult
 
+/** A text file that a `file:` URI leads to (specification `read`). */
+export interface FileUriContent {
+  /** The URI as it was given. */
+  uri: string
+  /** Where it was found. */
+  scope: FileUriScope
+  /** From the scope's root down, components separated by `/`. */
+  path: string
+  /** The file's text, decoded as `TextDecoder("utf-8")` does it; Markdown as it stands. */
+  text: string
+  /**
+   * The media type as the host's tree has it, or as the name and the content tell it;
+   * `text/plain` where there is none.
+   */
+  mimeType: string
+  /** The file's size in bytes, a byte order mark included. */
+  sizeBytes: number
+}
+
 /**
  * The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
  * `SIZE_LIMIT_EXCEEDED`.
@@ -489,3 +565,81 @@ export interface ReadFileOutput {
 
 /** `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`. */
 export declare function readFileSync(context: WorkspaceContext | Workspace, path: string, options?: ReadFileOptions | null): ReadFileOutput
+
+/**
+ * Reads the text file that a `file:` URI leads to, from a directory or from a host's own tree.
+ *
+ * Of a directory the type is told by the extension and, where that is unknown, by the content. Of
+ * a host's tree the size and the type are looked at before any bytes are loaded, and the bytes are
+ * checked against their hash. Files up to `maxBytes` are read.
+ *
+ * Rejects with a `FileUriError`, or with `signal.reason` when the context's signal is aborted;
+ * never throws.
+ */
+export declare function readFileUri(uri: string, context: FileUriContext): Promise<FileUriContent>
+
+/**
+ * Reads a source document by its DocPath, unless the session has it in context already.
+ *
+ * The arguments come as an object, or as the JSON text of one. `context.activeFiles` is asked
+ * first, exact and case-sensitive; then the store, with the DocPath exactly as it was given.
+ *
+ * Resolves with the result, also of a failure; rejects only with `signal.reason` when the
+ * context's signal is aborted.
+ */
+export declare function readSourceDocument(args: ReadSourceArguments | string | null | undefined, context: ReadSourceContext): Promise<ReadSourceResult>
+
+/** What `readSourceDocument` answers (specification TUL-001 §4). */
+export interface ReadSourceResult {
+  /** Whether `file` is there. */
+  success: boolean
+  /** `null` on success. */
+  errorCode: ReadSourceErrorCode | null | null
+  /** What is wrong, in sentences; empty on success. */
+  errors: Array<string>
+  /** The document; `null` on failure. */
+  file: SourceFile | null
+  /** As the context has it. */
+  sessionId: string | null
+  /** As the context has it. */
+  conversationId: string | null
+}
+
+/** A `file:` URI, parsed (specification `read`). */
+export interface ResolvedFileUri {
+  /** The URI as it was given. */
+  uri: string
+  /** Where it looks. */
+  scope: FileUriScope
+  /** The segments joined by `/`: `assets/brand.md`, `files/notes/a.md`. */
+  path: string
+  /** The names from the scope's root down, percent-decoded; the first of a chat's is `files`. */
+  segments: Array<string>
+}
+
+/**
+ * Parses a `file:` URI: `file:///a/b` looks in the space, `file:a/b` in the files of the chat.
+ * Touches no disk.
+ *
+ * Each segment is percent-decoded once; empty and `.` segments vanish, `..` takes one back. Refused
+ * are hosts, other numbers of slashes, drive letters, `..` above the root, bad escapes, and names
+ * with `/`, `\`, NUL or control characters. `?` and `#` are ordinary.
+ *
+ * Throws a `FileUriError` with the code `INVALID_ARGUMENT` or `INVALID_URI`.
+ */
+export declare function resolveFileUri(uri: string): ResolvedFileUri
+
+/** A source document, or its beginning. */
+export interface SourceFile {
+  /** The DocPath. */
+  path: string
+  /** The size of the whole document in bytes, a byte order mark included. */
+  sizeBytes: number
+  /**
+   * The text, without a leading byte order mark; with `maxBytes` cut at the end of a character,
+   * at or below so many bytes.
+   */
+  content: string
+  /** Whether the document goes on. */
+  isTruncated: boolean
+}

@@ -597,6 +597,8 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.DirectoryStore = nativeBinding.DirectoryStore
+module.exports.FileStore = nativeBinding.FileStore
 module.exports.Workspace = nativeBinding.Workspace
 module.exports.contentHash = nativeBinding.contentHash
 module.exports.createFile = nativeBinding.createFile
@@ -604,3 +606,6 @@ module.exports.createFileSync = nativeBinding.createFileSync
 module.exports.MAX_READ_FILE_SIZE_BYTES = nativeBinding.MAX_READ_FILE_SIZE_BYTES
 module.exports.readFile = nativeBinding.readFile
 module.exports.readFileSync = nativeBinding.readFileSync
+module.exports.readFileUri = nativeBinding.readFileUri
+module.exports.readSourceDocument = nativeBinding.readSourceDocument
+module.exports.resolveFileUri = nativeBinding.resolveFileUri

@@ -32,7 +32,7 @@ use std::ops::RangeInclusive;
 
 use crate::argument::{ArgumentError, SAFE_INTEGERS, positive_up_to};
 use crate::hash;
-use crate::path::{PathRefusal, WorkspacePath, is_absolute_anywhere, last_name};
+use crate::path::{PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name};
 use crate::sandbox::{FileSize, OpenError, ReadError, RootError, Sandbox};
 use crate::text::{self, InvalidUtf8, LineWindow, NotText};
 
@@ -257,39 +257,6 @@ fn presentable(path: &str) -> String {
         return last_name(path);
     }
     WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
-}
-
-/// A path in a message: on one line, and not longer than a message may be.
-struct Printable<'path>(&'path str);
-
-impl Printable<'_> {
-    /// How many characters are kept at either end of a longer path.
-    const KEPT: usize = 512;
-}
-
-impl fmt::Display for Printable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let write = |f: &mut fmt::Formatter<'_>, part: &str| {
-            part.chars().try_for_each(|character| match character {
-                // They would end the line, or turn it around.
-                '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                    write!(f, "{}", character.escape_unicode())
-                }
-                control if control.is_control() => write!(f, "{}", control.escape_default()),
-                character => write!(f, "{character}"),
-            })
-        };
-        let head = self.0.char_indices().nth(Self::KEPT);
-        let tail = self.0.char_indices().nth_back(Self::KEPT);
-        match (head, tail) {
-            (Some((head, _)), Some((tail, _))) if head < tail => {
-                write(f, &self.0[..head])?;
-                f.write_str("…")?;
-                write(f, &self.0[tail..])
-            }
-            _ => write(f, self.0),
-        }
-    }
 }
 
 /// Reads one window of one file.

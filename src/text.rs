@@ -134,6 +134,41 @@ pub fn decode(mut bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotTe
     }
 }
 
+/// Decodes as `TextDecoder("utf-8")` does: one leading byte order mark goes, and each maximal
+/// ill-formed sequence reads as one U+FFFD.
+#[must_use]
+pub fn decode_lossy(bytes: Vec<u8>) -> String {
+    match String::from_utf8(without_byte_order_mark(bytes)) {
+        Ok(text) => text,
+        Err(error) => replace_invalid(error.as_bytes()).text,
+    }
+}
+
+/// Drops one leading byte order mark.
+#[must_use]
+pub fn without_byte_order_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    bytes
+}
+
+/// Where the last whole character of the beginning of a text ends. Bytes that are not UTF-8 count
+/// as whole, so that they are noticed and not cut off.
+#[must_use]
+pub fn end_of_last_character(beginning: &[u8]) -> usize {
+    // A character has 4 bytes at most, so an unfinished one starts among the last 3.
+    let tail = beginning.len().saturating_sub(3);
+    let starts = |byte: u8| byte & 0xC0 != 0x80;
+    let Some(start) = (tail..beginning.len()).rev().find(|&at| starts(beginning[at])) else {
+        return beginning.len();
+    };
+    match std::str::from_utf8(&beginning[start..]) {
+        Err(error) if error.error_len().is_none() => start,
+        _ => beginning.len(),
+    }
+}
+
 fn invalid_at(body: &[u8], at: usize, marked: bool) -> NotText {
     NotText::Invalid {
         offset: at + if marked { BYTE_ORDER_MARK.len() } else { 0 },

@@ -1,9 +1,9 @@
 //! How a call runs: at once, or on a worker thread with a promise for its answer; and that
 //! neither ends the process, whatever happens inside.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,11 +11,12 @@ use napi::bindgen_prelude::Unknown;
 use napi::{Env, Task};
 
 use super::abort::{Signals, Subscriptions};
+use super::dialogue::Waiting;
 use super::raw::{Deferred, OnJsThread, to_js};
 use super::turn::settle_in_turn;
 
 /// What a piece of work comes to.
-pub(super) trait Outcome: Send + Sized + 'static {
+pub(super) trait Outcome: Sized + 'static {
     /// The answer in JavaScript's form: to return or resolve with, or to throw or reject with.
     fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>>;
 
@@ -100,13 +101,22 @@ pub(super) fn run_async<'env, W, T>(
 ) -> napi::Result<Unknown<'env>>
 where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
-    T: Outcome,
+    T: Outcome + Send,
 {
+    promise_of(env, prepare, spawn)
+}
+
+/// The promise of a call that `start` begins once its arguments are read.
+pub(super) fn promise_of<'env, W, T: Outcome>(
+    env: &'env Env,
+    prepare: impl FnOnce() -> Result<Call<'env, W>, NotStarted<'env, T>>,
+    start: impl FnOnce(&'env Env, Call<'env, W>, Deferred) -> napi::Result<()>,
+) -> napi::Result<Unknown<'env>> {
     let (deferred, promise) = Deferred::new(env)?;
     match guard(prepare) {
         Some(Ok(call)) => match call.signals.reason_if_aborted(env) {
             Some(reason) => deferred.reject(env, reason)?,
-            None => spawn(env, call, deferred)?,
+            None => start(env, call, deferred)?,
         },
         Some(Err(NotStarted::Refused(outcome))) => settle(env, deferred, outcome)?,
         Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
@@ -118,26 +128,18 @@ where
 fn spawn<'env, W, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred) -> napi::Result<()>
 where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
-    T: Outcome,
+    T: Outcome + Send,
 {
-    let aborted = Arc::new(AtomicBool::new(false));
-    let pending = Rc::new(PendingCall {
-        deferred: Cell::new(Some(deferred)),
-        aborted: Arc::clone(&aborted),
-        on_abort: call.on_abort,
-    });
+    let pending = PendingCall::new(deferred, call.on_abort);
+    let aborted = Arc::clone(&pending.aborted);
     let started = call.signals.subscribe(env, &pending).and_then(|subscriptions| {
         let waiting = OnJsThread::new(Some((Rc::clone(&pending), subscriptions)), env);
         env.spawn(Job { work: Some(call.work), aborted, waiting })
     });
-    match (started, pending.deferred.take()) {
-        (Ok(_), deferred) => {
-            pending.deferred.set(deferred);
-            Ok(())
-        }
-        (Err(_), Some(deferred)) => settle(env, deferred, T::bug()),
-        (Err(_), None) => Ok(()),
+    if started.is_err() {
+        settle_pending(env, &pending, T::bug());
     }
+    Ok(())
 }
 
 /// A promise in flight. The worker's answer and the caller's signals share it: whoever comes first
@@ -146,9 +148,34 @@ pub(super) struct PendingCall {
     deferred: Cell<Option<Deferred>>,
     aborted: Arc<AtomicBool>,
     on_abort: OnAbort,
+    /// What waits for JavaScript, and has to be told that nobody waits for it any more.
+    dialogue: OnceCell<Weak<dyn Waiting>>,
 }
 
 impl PendingCall {
+    pub(super) fn new(deferred: Deferred, on_abort: OnAbort) -> Rc<Self> {
+        Rc::new(Self {
+            deferred: Cell::new(Some(deferred)),
+            aborted: Arc::default(),
+            on_abort,
+            dialogue: OnceCell::new(),
+        })
+    }
+
+    /// Names what has to go on when the call is aborted.
+    pub(super) fn wake_on_abort(&self, dialogue: Weak<dyn Waiting>) {
+        // A call has one dialogue at the most.
+        let _ = self.dialogue.set(dialogue);
+    }
+
+    /// Whether the caller has been answered.
+    pub(super) fn is_settled(&self) -> bool {
+        let deferred = self.deferred.take();
+        let is_settled = deferred.is_none();
+        self.deferred.set(deferred);
+        is_settled
+    }
+
     /// One of the call's signals has fired.
     pub(super) fn abort<'env>(&self, env: &'env Env, reason: impl FnOnce() -> Unknown<'env>) {
         self.aborted.store(true, Ordering::Relaxed);
@@ -158,6 +185,44 @@ impl PendingCall {
             // It fails only where the environment is ending, and nobody waits any more.
             let _ = deferred.reject(env, reason());
         }
+        if let Some(dialogue) = self.dialogue.get().and_then(Weak::upgrade) {
+            dialogue.go_on(env);
+        }
+    }
+
+    /// Answers the caller, in this turn of the event loop or a later one. `None` is work that was
+    /// told to stop, and did.
+    pub(super) fn settle_in_turn<T: Outcome>(
+        env: &Env,
+        pending: Rc<Self>,
+        subscriptions: Option<Subscriptions>,
+        outcome: Option<T>,
+    ) {
+        let bytes = outcome.as_ref().map_or(0, Outcome::bytes);
+        let settle = move |env: &Env| {
+            // Until now an abort could still come first.
+            let reason = match (&outcome, &subscriptions) {
+                (None, Some(subscriptions)) => subscriptions.reason_if_aborted(env),
+                _ => None,
+            };
+            if let Some(subscriptions) = subscriptions {
+                subscriptions.end(env);
+            }
+            let Some(deferred) = pending.deferred.take() else { return Ok(()) };
+            match reason {
+                Some(reason) => deferred.reject(env, reason),
+                None => settle(env, deferred, outcome.unwrap_or_else(T::bug)),
+            }
+        };
+        settle_in_turn(env, bytes, Box::new(settle));
+    }
+}
+
+/// Answers a caller who has not been answered yet.
+pub(super) fn settle_pending<T: Outcome>(env: &Env, pending: &PendingCall, outcome: T) {
+    if let Some(deferred) = pending.deferred.take() {
+        // It fails only where the environment is ending, and nobody waits any more.
+        let _ = settle(env, deferred, outcome);
     }
 }
 
@@ -171,7 +236,7 @@ struct Job<W> {
 impl<W, T> Task for Job<W>
 where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
-    T: Outcome,
+    T: Outcome + Send,
 {
     /// `None`: aborted before it began.
     type Output = Option<T>;
@@ -188,19 +253,7 @@ where
     fn resolve(&mut self, env: Env, outcome: Self::Output) -> napi::Result<()> {
         let Some((pending, subscriptions)) = self.waiting.get(&env).take() else { return Ok(()) };
         let outcome = outcome.filter(|outcome| !outcome.was_aborted());
-        let bytes = outcome.as_ref().map_or(0, Outcome::bytes);
-        let settle = move |env: &Env| {
-            // Until now an abort could still come first.
-            let reason =
-                if outcome.is_none() { subscriptions.reason_if_aborted(env) } else { None };
-            subscriptions.end(env);
-            let Some(deferred) = pending.deferred.take() else { return Ok(()) };
-            match reason {
-                Some(reason) => deferred.reject(env, reason),
-                None => settle(env, deferred, outcome.unwrap_or_else(T::bug)),
-            }
-        };
-        settle_in_turn(&env, bytes, Box::new(settle));
+        PendingCall::settle_in_turn(&env, pending, Some(subscriptions), outcome);
         Ok(())
     }
 }

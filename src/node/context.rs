@@ -17,6 +17,7 @@ use crate::sandbox::{RootError, Sandbox};
 use crate::text::InvalidUtf8;
 
 /// Where a function works, and how.
+#[derive(Clone)]
 pub(super) struct Context {
     root: Root,
     /// What concerns reading.
@@ -33,6 +34,7 @@ pub(super) enum Purpose {
     Create,
 }
 
+#[derive(Clone)]
 enum Root {
     /// A `Workspace` holds it open.
     Held(Arc<Sandbox>),
@@ -73,6 +75,32 @@ impl Context {
         })
     }
 
+    /// A directory by its absolute path alone.
+    pub(super) fn of_directory(argument: Argument<'_>) -> Result<Self, ArgumentError> {
+        let path = read_directory_path(argument, argument.name())?;
+        Ok(Self::of_root(Root::Named(path)))
+    }
+
+    /// A context of which nothing but the directory counts.
+    pub(super) fn read_directory(argument: Argument<'_>) -> Result<Self, ArgumentError> {
+        let object = argument.object()?;
+        let root = match Workspace::from_js(object.value()) {
+            Some(workspace) => Root::Held(workspace.sandbox.clone().ok_or_else(|| {
+                ArgumentError::new(argument.name(), "is a Workspace that was closed", Got::Unsaid)
+            })?),
+            None => {
+                let root = object.property(c"workspaceRoot", "workspaceRoot")?;
+                Root::Named(read_root(root.ok_or_else(|| root_rule(Got::Kind("nothing")))?)?)
+            }
+        };
+        Ok(Self::of_root(root))
+    }
+
+    fn of_root(root: Root) -> Self {
+        let (invalid_utf8, create) = (InvalidUtf8::default(), CreateFileOptions::default());
+        Self { root, invalid_utf8, create }
+    }
+
     /// Whether a text holds the root's absolute path, which nobody is to be shown.
     pub(super) fn is_spelled_in(&self, text: &str) -> bool {
         match &self.root {
@@ -99,23 +127,33 @@ impl Workspace {
 
 /// Reads an absolute root.
 pub(super) fn read_root(argument: Argument<'_>) -> Result<PathBuf, ArgumentError> {
-    let text = match argument.string() {
-        Ok(Text::Unicode(text)) => text,
-        Ok(Text::LoneSurrogate(_)) => {
-            return Err(lone_surrogate("workspaceRoot"));
-        }
-        Err(error) => return Err(root_rule(error.got)),
-    };
-    if text.contains('\0') {
-        let rule = "must not contain a NUL character";
-        return Err(ArgumentError::new("workspaceRoot", rule, Got::Unsaid));
-    }
-    let path = PathBuf::from(text);
-    if path.is_absolute() { Ok(path) } else { Err(root_rule(Got::Kind("a relative one"))) }
+    read_directory_path(argument, "workspaceRoot")
 }
 
+/// Reads the absolute path of a directory, under the name that its caller knows it by.
+pub(super) fn read_directory_path(
+    argument: Argument<'_>,
+    name: &'static str,
+) -> Result<PathBuf, ArgumentError> {
+    let text = match argument.string() {
+        Ok(Text::Unicode(text)) => text,
+        Ok(Text::LoneSurrogate(_)) => return Err(lone_surrogate(name)),
+        Err(error) => return Err(ArgumentError::new(name, ABSOLUTE, error.got)),
+    };
+    if text.contains('\0') {
+        return Err(ArgumentError::new(name, "must not contain a NUL character", Got::Unsaid));
+    }
+    let path = PathBuf::from(text);
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(ArgumentError::new(name, ABSOLUTE, Got::Kind("a relative one")))
+}
+
+const ABSOLUTE: &str = "must be an absolute path";
+
 fn root_rule(got: Got) -> ArgumentError {
-    ArgumentError::new("workspaceRoot", "must be an absolute path", got)
+    ArgumentError::new("workspaceRoot", ABSOLUTE, got)
 }
 
 /// Reads the option that concerns reading.

@@ -24,3 +24,8 @@ pub(super) fn key(env: &Env) -> napi::Result<usize> {
     }
     Ok(key)
 }
+
+/// Whether the environment of a key, which belongs to this thread, has not ended.
+pub(super) fn is_live(key: usize) -> bool {
+    KNOWN.try_with(|known| known.borrow().contains(&key)).unwrap_or(false)
+}

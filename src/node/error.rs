@@ -5,7 +5,8 @@
 use napi::bindgen_prelude::{JsObjectValue, Object, Unknown};
 use napi::{Env, Property, PropertyAttributes, Status, ValueType};
 
-use super::raw::{self, to_js};
+use super::raw::{self, Kept, to_js};
+use super::value::Argument;
 use crate::argument::ArgumentError;
 use crate::read_file::ReadFileError;
 use crate::sandbox::RootError;
@@ -29,6 +30,15 @@ pub(super) fn into_js<'env, E: IntoJsError>(
     env: &'env Env,
     error: &E,
 ) -> napi::Result<Unknown<'env>> {
+    into_js_because(env, error, None)
+}
+
+/// Builds the error object, with what the host threw as its `cause`.
+pub(super) fn into_js_because<'env, E: IntoJsError>(
+    env: &'env Env,
+    error: &E,
+    cause: Option<Kept>,
+) -> napi::Result<Unknown<'env>> {
     let mut object = env.create_error(napi::Error::new(Status::GenericFailure, error.message()))?;
     // Like the `name` of the built-in errors: there, but not among the keys.
     let hidden = PropertyAttributes::Writable | PropertyAttributes::Configurable;
@@ -46,11 +56,24 @@ pub(super) fn into_js<'env, E: IntoJsError>(
             .with_value(&stack)
             .with_property_attributes(hidden)])?;
     }
+    if let Some(cause) = cause {
+        let cause = cause.value(env)?;
+        object.define_properties(&[Property::new()
+            .with_utf8_name("cause")?
+            .with_value(&cause)
+            .with_property_attributes(hidden)])?;
+    }
     object.set_named_property("code", error.code())?;
     for (key, value) in error.details() {
         object.set_named_property(key, value)?;
     }
     to_js(env, object)
+}
+
+/// The `code` of an error that a host threw, if it has one.
+pub(super) fn code_of(env: &Env, thrown: &Kept) -> Option<String> {
+    let thrown = Argument::new(env, "error", thrown.value(env).ok()?).object().ok()?;
+    thrown.optional(c"code", "code", Argument::unicode).ok()?
 }
 
 /// What a function without a promise answers: its value, or its error thrown. `None` is a panic.

@@ -18,12 +18,17 @@
 )]
 
 pub mod create_file;
+pub mod file_store;
+pub mod file_uri;
 pub mod read_file;
+pub mod source;
 pub mod workspace;
 
 mod abort;
+mod active_files;
 mod call;
 mod context;
+mod dialogue;
 mod environment;
 mod error;
 mod js_text;

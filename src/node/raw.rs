@@ -8,8 +8,9 @@ use std::ptr;
 use std::thread::ThreadId;
 
 use napi::bindgen_prelude::{ToNapiValue, Unknown};
-use napi::{Env, JsValue, Status, sys};
+use napi::{Env, JsValue, Status, ValueType, sys};
 
+use super::environment;
 use super::js_text::JsText;
 
 /// A promise that has been handed out and waits for its answer.
@@ -88,6 +89,130 @@ pub(super) fn get_property<'env>(
     }
     clear_exception(env);
     None
+}
+
+/// Calls a method of an object; what it threw comes as an error, `None` where the object has no such
+/// method or the engine failed.
+pub(super) fn call_method<'env>(
+    env: &'env Env,
+    object: Unknown<'_>,
+    name: &CStr,
+    arguments: &[Unknown<'_>],
+) -> Result<Unknown<'env>, Option<Unknown<'env>>> {
+    let mut method = ptr::null_mut();
+    // SAFETY: `object` is a live handle of `env`, `name` ends in NUL, and `method` is a local.
+    let status = unsafe {
+        sys::napi_get_named_property(env.raw(), object.raw(), name.as_ptr(), &raw mut method)
+    };
+    if status != sys::Status::napi_ok {
+        return Err(take_exception(env));
+    }
+    // SAFETY: the call succeeded, so `method` is a handle of this environment and scope.
+    let method = unsafe { Unknown::from_raw_unchecked(env.raw(), method) };
+    call_function(env, object, method, arguments)
+}
+
+/// Calls a function with a `this`; what it threw comes as an error, `None` where it is no function
+/// or the engine failed.
+pub(super) fn call_function<'env>(
+    env: &'env Env,
+    this: Unknown<'_>,
+    function: Unknown<'_>,
+    arguments: &[Unknown<'_>],
+) -> Result<Unknown<'env>, Option<Unknown<'env>>> {
+    let arguments: Vec<_> = arguments.iter().map(Unknown::raw).collect();
+    let mut value = ptr::null_mut();
+    // SAFETY: all are live handles of `env`, `arguments` has as many as is said, and `value` is a
+    // local. Of what is no function Node-API says so.
+    let status = unsafe {
+        sys::napi_call_function(
+            env.raw(),
+            this.raw(),
+            function.raw(),
+            arguments.len(),
+            arguments.as_ptr(),
+            &raw mut value,
+        )
+    };
+    if status != sys::Status::napi_ok {
+        return Err(take_exception(env));
+    }
+    // SAFETY: the call succeeded, so `value` is a handle of this environment and scope.
+    Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) })
+}
+
+/// Calls a function of which nothing is expected: what it throws is dropped, and so is the
+/// rejection of a promise that it returns, which would end a Node process.
+pub(super) fn call_and_forget(env: &Env, function: Unknown<'_>, argument: Unknown<'_>) {
+    let Ok(undefined) = to_js(env, ()) else { return };
+    let Ok(returned) = call_function(env, undefined, function, &[argument]) else { return };
+    if returned.get_type().is_ok_and(|kind| kind == ValueType::Object)
+        && let Ok(ignore) = env.create_function_from_closure::<(), (), _>("ignore", |_| Ok(()))
+        && let Ok(ignore) = to_js(env, ignore)
+    {
+        let _ = call_method(env, returned, c"then", &[undefined, ignore]);
+    }
+}
+
+/// Takes the pending exception away, if there is one.
+fn take_exception(env: &Env) -> Option<Unknown<'_>> {
+    let (mut is_pending, mut exception) = (false, ptr::null_mut());
+    // SAFETY: both out-pointers are locals.
+    let status = unsafe { sys::napi_is_exception_pending(env.raw(), &raw mut is_pending) };
+    if status != sys::Status::napi_ok || !is_pending {
+        return None;
+    }
+    // SAFETY: as above.
+    let status = unsafe { sys::napi_get_and_clear_last_exception(env.raw(), &raw mut exception) };
+    // SAFETY: the call succeeded, so `exception` is a handle of this environment and scope.
+    (status == sys::Status::napi_ok)
+        .then(|| unsafe { Unknown::from_raw_unchecked(env.raw(), exception) })
+}
+
+/// A JavaScript value that is kept beyond the call that it came with, on the thread of its
+/// environment.
+pub(super) struct Kept {
+    environment: sys::napi_env,
+    key: usize,
+    /// Of an array whose only element is the value: a reference takes objects alone.
+    reference: sys::napi_ref,
+}
+
+impl Kept {
+    pub(super) fn new(env: &Env, value: Unknown<'_>) -> napi::Result<Self> {
+        let key = environment::key(env)?;
+        let mut array = ptr::null_mut();
+        let mut reference = ptr::null_mut();
+        // SAFETY: the out-pointer is a local.
+        check(unsafe { sys::napi_create_array_with_length(env.raw(), 1, &raw mut array) })?;
+        // SAFETY: both are live handles of `env`, and `array` is an array.
+        check(unsafe { sys::napi_set_element(env.raw(), array, 0, value.raw()) })?;
+        // SAFETY: `array` is a live handle of `env`, and the out-pointer is a local.
+        check(unsafe { sys::napi_create_reference(env.raw(), array, 1, &raw mut reference) })?;
+        Ok(Self { environment: env.raw(), key, reference })
+    }
+
+    pub(super) fn value<'env>(&self, env: &'env Env) -> napi::Result<Unknown<'env>> {
+        let (mut array, mut value) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: `self.reference` is strong and lives as long as `self`, in the environment that
+        // the only thread which can hold `self` runs; the out-pointer is a local.
+        check(unsafe { sys::napi_get_reference_value(env.raw(), self.reference, &raw mut array) })?;
+        // SAFETY: the call succeeded, so `array` is a handle; the out-pointer is a local.
+        check(unsafe { sys::napi_get_element(env.raw(), array, 0, &raw mut value) })?;
+        // SAFETY: the call succeeded, so `value` is a handle of this environment and scope.
+        Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) })
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // An environment that is ending takes its references along.
+        if environment::is_live(self.key) {
+            // SAFETY: the environment lives, this is its thread (raw pointers keep `Kept` from being
+            // sent), and the reference was made in `new` and is deleted here alone.
+            unsafe { sys::napi_delete_reference(self.environment, self.reference) };
+        }
+    }
 }
 
 /// Drops a pending exception, so that Node-API takes further calls.

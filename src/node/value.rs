@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 use napi::bindgen_prelude::{FromNapiValue, Unknown};
 use napi::{Env, JsString, JsValue, ValueType};
 
-use super::raw;
-use crate::argument::{ArgumentError, Got, integer_rule, positive_integer};
+use super::raw::{self, Kept};
+use crate::argument::{ArgumentError, Got, SAFE_INTEGERS, integer_rule, positive_integer};
 
 /// A value together with the name that its caller knows it by.
 #[derive(Clone, Copy)]
@@ -46,6 +46,11 @@ impl<'env> Argument<'env> {
     /// The argument, unless it is `undefined` or `null`: both mean absent.
     pub(super) fn present(self) -> Option<Self> {
         (!matches!(self.kind, ValueType::Undefined | ValueType::Null)).then_some(self)
+    }
+
+    /// The name that its caller knows it by.
+    pub(super) fn name(self) -> &'static str {
+        self.name
     }
 
     pub(super) fn value(self) -> Unknown<'env> {
@@ -117,6 +122,34 @@ impl<'env> Argument<'env> {
         .and_then(|number| positive_integer(self.name, number, range))
     }
 
+    /// A size in bytes: an integer from 0 to 2^53 - 1.
+    pub(super) fn size(self) -> Result<u64, ArgumentError> {
+        let zero = self.kind == ValueType::Number
+            && f64::from_unknown(self.value).is_ok_and(|number| number == 0.0);
+        if zero {
+            return Ok(0);
+        }
+        self.integer(&SAFE_INTEGERS)
+            .map(NonZeroU64::get)
+            .map_err(|error| ArgumentError { rule: "must be an integer >= 0".to_owned(), ..error })
+    }
+
+    /// Whether the argument is a function.
+    pub(super) fn is_function(self) -> bool {
+        self.kind == ValueType::Function
+    }
+
+    /// Whether the argument, an object, has a method of that name, its own or inherited.
+    pub(super) fn has_method(self, name: &CStr) -> bool {
+        let method = raw::get_property(self.env, self.value, name);
+        method.is_some_and(|method| method.get_type().is_ok_and(|kind| kind == ValueType::Function))
+    }
+
+    /// The value, for later than this call.
+    pub(super) fn keep(self) -> Result<Kept, ArgumentError> {
+        Kept::new(self.env, self.value).map_err(|_| self.refuse("could not be kept"))
+    }
+
     /// One of a few strings.
     pub(super) fn one_of<T: Copy>(self, choices: &[(&str, T)]) -> Result<T, ArgumentError> {
         let text = match self.kind {
@@ -158,7 +191,7 @@ impl<'env> Argument<'env> {
         })
     }
 
-    fn is_array(self) -> bool {
+    pub(super) fn is_array(self) -> bool {
         self.kind == ValueType::Object
             && napi::bindgen_prelude::Object::from_raw(self.env.raw(), self.value.raw())
                 .is_array()

@@ -93,6 +93,17 @@ pub enum RootError {
     System(io::Error),
 }
 
+impl RootError {
+    fn from_system(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Self::Gone,
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => Self::NotDirectory,
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied,
+            _ => Self::System(error),
+        }
+    }
+}
+
 /// Why a path that parses cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -167,16 +178,26 @@ impl Sandbox {
         Ok(Self::new(root, directory, Containment::Walk))
     }
 
+    /// [`Sandbox::open`] of a directory of the host's own, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::open`].
+    pub fn open_or_make(root: &Path) -> Result<Self, RootError> {
+        match Self::open(root) {
+            Err(RootError::Gone) => {
+                std::fs::create_dir_all(root).map_err(RootError::from_system)?;
+                Self::open(root)
+            }
+            opened => opened,
+        }
+    }
+
     fn open_root(root: &Path) -> Result<system::Directory, RootError> {
         if !root.is_absolute() {
             return Err(RootError::Relative);
         }
-        system::Directory::open_root(root).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => RootError::Gone,
-            io::ErrorKind::NotADirectory => RootError::NotDirectory,
-            io::ErrorKind::PermissionDenied => RootError::PermissionDenied,
-            _ => RootError::System(error),
-        })
+        system::Directory::open_root(root).map_err(RootError::from_system)
     }
 
     fn new(spelled: &Path, directory: system::Directory, containment: Containment) -> Self {
@@ -363,23 +384,47 @@ impl OpenFile {
     /// # Errors
     ///
     /// [`ReadError::TooLarge`] for more than `limit` bytes.
-    pub fn read_to_end(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
+    pub fn read_to_end(self, limit: u64) -> Result<Vec<u8>, ReadError> {
         if self.size > limit {
             return Err(ReadError::TooLarge(FileSize::Exactly(self.size)));
         }
         // One byte more than expected lets the read that finds the end fit without growing.
-        let expected = usize::try_from(self.size + 1).unwrap_or(0);
-        let mut bytes = Vec::with_capacity(expected);
-        (&mut self.file).take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+        let expected = self.size.saturating_add(1);
+        let bytes = self.read_up_to(limit.saturating_add(1), expected)?;
+        match bytes.len() as u64 {
+            size if size > limit => Err(ReadError::TooLarge(FileSize::AtLeast(size))),
+            _ => Ok(bytes),
+        }
+    }
+
+    /// Reads the file's first `most` bytes, or all if it has no more, and says how many it has.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub fn read_start(self, most: u64) -> Result<(Vec<u8>, u64), ReadError> {
+        let size = self.size;
+        let bytes = self.read_up_to(most, size.saturating_add(1).min(most))?;
+        // Files in `/proc` report 0, and a file may have grown or shrunk since it was asked.
+        match bytes.len() as u64 {
+            read if read < most => Ok((bytes, read)),
+            read => Ok((bytes, size.max(read))),
+        }
+    }
+
+    fn read_up_to(mut self, most: u64, expected: u64) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        // A size that no memory can hold must not end the process.
+        bytes
+            .try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))
+            .map_err(|_| ReadError::System(io::ErrorKind::OutOfMemory.into()))?;
+        (&mut self.file).take(most).read_to_end(&mut bytes).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::WouldBlock => ReadError::Waits,
                 _ => ReadError::System(error),
             }
         })?;
-        match bytes.len() as u64 {
-            size if size > limit => Err(ReadError::TooLarge(FileSize::AtLeast(size))),
-            _ => Ok(bytes),
-        }
+        Ok(bytes)
     }
 }
 

@@ -1,0 +1,243 @@
+//! The class `FileStore`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use napi::Env;
+use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Uint8Array, Uint8ArraySlice, Unknown};
+use napi_derive::napi;
+
+use super::abort::Signals;
+use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
+use super::context::read_directory_path;
+use super::error::{self, IntoJsError, or_throw};
+use super::raw::to_js;
+use super::value::Argument;
+use crate::argument::{ArgumentError, Got};
+use crate::sandbox::RootError;
+use crate::store::{self as core, ContentAddress, HASH_RULE};
+
+/// A content-addressed store in a directory: bytes under their SHA-256, at
+/// `<directory>/<first two hex digits>/<the other 62>`.
+///
+/// Bytes appear complete or not at all, and are checked against their hash on the way out.
+#[napi]
+#[derive(Clone)]
+pub struct FileStore {
+    store: Arc<core::FileStore>,
+}
+
+#[napi]
+impl FileStore {
+    /// Opens a store by the absolute path of its directory, which is made if it is missing;
+    /// synchronous.
+    ///
+    /// Throws a `FileStoreError`.
+    #[napi(factory, ts_args_type = "directory: string")]
+    pub fn open(env: &Env, directory: Unknown<'_>) -> napi::Result<Self> {
+        let directory = Argument::new(env, "directory", directory);
+        or_throw(env, guard(|| Self::try_open(directory)), FileStoreError::BUG)
+    }
+
+    fn try_open(directory: Argument<'_>) -> Result<Self, FileStoreError> {
+        let directory: PathBuf = read_directory_path(directory, "directory")?;
+        let store = core::FileStore::open(&directory).map_err(core::FileStoreError::from)?;
+        Ok(Self { store: Arc::new(store) })
+    }
+
+    /// Keeps bytes, which have reached the disk when the promise resolves. Bytes that are there
+    /// already are not written again; a file that has rotted in their place is replaced.
+    ///
+    /// Rejects with a `FileStoreError`, or with `signal.reason`.
+    #[napi(
+        ts_args_type = "bytes: Uint8Array, options?: CallOptions | null",
+        ts_return_type = "Promise<StoredBytes>"
+    )]
+    pub fn put_bytes<'env>(
+        &self,
+        env: &'env Env,
+        bytes: Unknown<'env>,
+        options: Unknown<'env>,
+    ) -> napi::Result<Unknown<'env>> {
+        run_async(env, || {
+            let read = || {
+                let argument = Argument::new(env, "bytes", bytes);
+                let bytes = Uint8ArraySlice::from_unknown(bytes)
+                    .map_err(|_| argument.refuse("must be a Uint8Array"))?;
+                // The caller may change them as soon as the call has returned.
+                Ok(bytes.to_vec())
+            };
+            prepare(
+                env,
+                options,
+                read,
+                |store, bytes: Vec<u8>| {
+                    let address = store.put(&bytes)?;
+                    Ok(Stored::Bytes { hash: address.to_string(), size: bytes.len() })
+                },
+                &self.store,
+            )
+        })
+    }
+
+    /// The bytes of a hash, which have been checked against it.
+    ///
+    /// Rejects with a `FileStoreError`, or with `signal.reason`.
+    #[napi(
+        ts_args_type = "hash: string, options?: CallOptions | null",
+        ts_return_type = "Promise<Uint8Array>"
+    )]
+    pub fn get_bytes<'env>(
+        &self,
+        env: &'env Env,
+        hash: Unknown<'env>,
+        options: Unknown<'env>,
+    ) -> napi::Result<Unknown<'env>> {
+        run_async(env, || {
+            let read = || read_hash(Argument::new(env, "hash", hash));
+            prepare(
+                env,
+                options,
+                read,
+                |store, address: ContentAddress| {
+                    store.get(&address, MAX_BUFFER_BYTES).map(Stored::Content)
+                },
+                &self.store,
+            )
+        })
+    }
+
+    /// Whether there are bytes under a hash; they are not checked.
+    ///
+    /// Rejects with a `FileStoreError`, or with `signal.reason`.
+    #[napi(
+        ts_args_type = "hash: string, options?: CallOptions | null",
+        ts_return_type = "Promise<boolean>"
+    )]
+    pub fn exists<'env>(
+        &self,
+        env: &'env Env,
+        hash: Unknown<'env>,
+        options: Unknown<'env>,
+    ) -> napi::Result<Unknown<'env>> {
+        run_async(env, || {
+            let read = || read_hash(Argument::new(env, "hash", hash));
+            prepare(
+                env,
+                options,
+                read,
+                |store, address: ContentAddress| store.exists(&address).map(Stored::Exists),
+                &self.store,
+            )
+        })
+    }
+}
+
+/// The largest buffer of every engine that is supported, in bytes: 4 GiB, that of Node 20.
+const MAX_BUFFER_BYTES: u64 = 1 << 32;
+
+impl FileStore {
+    /// The store, if the object is one.
+    pub(super) fn from_js(value: Unknown<'_>) -> Option<Self> {
+        // napi-rs checks the object's type tag, so a forged prototype does not pass.
+        let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
+        Some(Self::clone(&instance))
+    }
+
+    pub(super) fn core(&self) -> &core::FileStore {
+        &self.store
+    }
+}
+
+/// What a store answers.
+enum Stored {
+    Bytes { hash: String, size: usize },
+    Content(Vec<u8>),
+    Exists(bool),
+}
+
+type Answer = Result<Stored, FileStoreError>;
+
+fn read_hash(hash: Argument<'_>) -> Result<ContentAddress, ArgumentError> {
+    let text =
+        hash.unicode().map_err(|error| ArgumentError { rule: HASH_RULE.to_owned(), ..error })?;
+    ContentAddress::parse(&text).ok_or_else(|| ArgumentError::new("hash", HASH_RULE, Got::Unsaid))
+}
+
+fn prepare<'env, A: Send + 'static>(
+    env: &'env Env,
+    options: Unknown<'env>,
+    read: impl FnOnce() -> Result<A, ArgumentError>,
+    work: impl FnOnce(&core::FileStore, A) -> Result<Stored, core::FileStoreError> + Send + 'static,
+    store: &Arc<core::FileStore>,
+) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Answer + Send + 'static>, NotStarted<'env, Answer>>
+{
+    let options = Argument::new(env, "options", options).present();
+    let signals = Signals::read(env, [options, None])?;
+    let is_object = options.map(Argument::object).transpose();
+    let checked = read().and_then(|argument| Ok((argument, is_object.and(signals)?)));
+    let (argument, signals) = checked.map_err(|error| NotStarted::Refused(Err(error.into())))?;
+    let store = Arc::clone(store);
+    let work = move |_: &AtomicBool| Ok(work(&store, argument)?);
+    Ok(Call { work, signals, on_abort: OnAbort::Reject })
+}
+
+impl Outcome for Answer {
+    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+        Ok(match self {
+            Ok(Stored::Bytes { hash, size }) => {
+                let mut stored = napi::bindgen_prelude::Object::new(env)?;
+                stored.set("hash", hash)?;
+                #[allow(clippy::cast_precision_loss, reason = "no buffer has 2^53 bytes")]
+                stored.set("size", size as f64)?;
+                Ok(to_js(env, stored)?)
+            }
+            Ok(Stored::Content(bytes)) => Ok(to_js(env, Uint8Array::from(bytes))?),
+            Ok(Stored::Exists(exists)) => Ok(to_js(env, exists)?),
+            Err(error) => Err(error::into_js(env, &error)?),
+        })
+    }
+
+    fn bug() -> Self {
+        Err(FileStoreError::BUG)
+    }
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FileStoreError {
+    /// The caller's mistake.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// What the store found.
+    #[error(transparent)]
+    Store(#[from] core::FileStoreError),
+}
+
+impl FileStoreError {
+    const BUG: Self = Self::Store(core::FileStoreError::Bug);
+}
+
+impl IntoJsError for FileStoreError {
+    const NAME: &'static str = "FileStoreError";
+
+    #[allow(clippy::match_same_arms, reason = "a table, layer by layer")]
+    fn code(&self) -> &str {
+        use core::FileStoreError as Store;
+        match self {
+            Self::Argument(_) => "INVALID_ARGUMENT",
+            Self::Store(Store::Root(RootError::PermissionDenied)) => "PERMISSION_DENIED",
+            Self::Store(Store::Root(RootError::System(_))) => "INTERNAL",
+            Self::Store(Store::Root(_)) => "INVALID_ARGUMENT",
+            Self::Store(Store::NotFound(_)) => "NOT_FOUND",
+            Self::Store(Store::Corrupt(_)) => "CORRUPT",
+            Self::Store(Store::PermissionDenied) => "PERMISSION_DENIED",
+            Self::Store(_) => "INTERNAL",
+        }
+    }
+
+    fn message(&self) -> String {
+        format!("{}: {self}", self.code())
+    }
+}

@@ -1,0 +1,501 @@
+//! `readSourceDocument`, and the class `DirectoryStore`.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use napi::Env;
+use napi::bindgen_prelude::{
+    ClassInstance, FromNapiValue, JsObjectValue, Object, Uint8Array, Uint8ArraySlice, Unknown,
+};
+use napi_derive::napi;
+
+use super::abort::Signals;
+use super::active_files::is_active;
+use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
+use super::context::{Context, read_directory_path};
+use super::dialogue::{Js, Thrown, run_dialogue};
+use super::error::{self, IntoJsError, or_throw};
+use super::js_text::JsText;
+use super::raw::{self, Kept, to_js};
+use super::value::{Argument, Text, lone_surrogate};
+use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
+use crate::source::{
+    self as core, DocumentDirectory, PATH_RULE, SourceFailure, SourceRequest, StoreFault,
+    StoredDocument, path_error,
+};
+
+/// What `readSourceDocument` answers (specification TUL-001 §4).
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct ReadSourceResult {
+    /// Whether `file` is there.
+    pub success: bool,
+    /// `null` on success.
+    #[napi(ts_type = "ReadSourceErrorCode")]
+    pub error_code: Option<&'static str>,
+    /// What is wrong, in sentences; empty on success.
+    pub errors: Vec<String>,
+    /// The document; `null` on failure.
+    pub file: Option<SourceFile>,
+    /// As the context has it.
+    pub session_id: Option<String>,
+    /// As the context has it.
+    pub conversation_id: Option<String>,
+}
+
+/// A source document, or its beginning.
+#[napi(object, object_from_js = false)]
+pub struct SourceFile {
+    /// The DocPath.
+    pub path: String,
+    /// The size of the whole document in bytes, a byte order mark included.
+    pub size_bytes: f64,
+    /// The text, without a leading byte order mark; with `maxBytes` cut at the end of a character,
+    /// at or below so many bytes.
+    #[napi(ts_type = "string")]
+    pub content: JsText,
+    /// Whether the document goes on.
+    pub is_truncated: bool,
+}
+
+/// Reads a source document by its DocPath, unless the session has it in context already.
+///
+/// The arguments come as an object, or as the JSON text of one. `context.activeFiles` is asked
+/// first, exact and case-sensitive; then the store, with the DocPath exactly as it was given.
+///
+/// Resolves with the result, also of a failure; rejects only with `signal.reason` when the
+/// context's signal is aborted.
+#[napi(
+    ts_args_type = "args: ReadSourceArguments | string | null | undefined, context: ReadSourceContext",
+    ts_return_type = "Promise<ReadSourceResult>"
+)]
+pub fn read_source_document<'env>(
+    env: &'env Env,
+    args: Unknown<'env>,
+    context: Unknown<'env>,
+) -> napi::Result<Unknown<'env>> {
+    run_dialogue(env, || prepare(env, args, context))
+}
+
+/// The ids that every result has.
+#[derive(Default)]
+struct Ids {
+    session: Option<String>,
+    conversation: Option<String>,
+}
+
+struct Answer {
+    result: Result<SourceFile, SourceFailure>,
+    ids: Ids,
+}
+
+/// A call's arguments, read and checked, and ActiveFiles asked.
+struct Hydration {
+    request: SourceRequest,
+    store: Store,
+    signal: Option<Kept>,
+    on_error: Option<Kept>,
+}
+
+enum Store {
+    /// A directory: read by a worker.
+    Directory(DirectoryStore),
+    Workspace(Context),
+    /// Whatever has `get`.
+    Host(Kept),
+}
+
+fn prepare<'env>(
+    env: &'env Env,
+    args: Unknown<'env>,
+    context: Unknown<'env>,
+) -> Result<Call<'env, impl FnOnce(Js) -> Hydrating>, NotStarted<'env, Answer>> {
+    let args = Argument::new(env, "argumentsJson", args);
+    let context = Argument::new(env, "context", context);
+    let signals = Signals::read(env, [Some(context), None])?;
+    let ids = read_ids(context);
+    let hydration = read_hydration(env, args, context);
+    match (ids, signals, hydration) {
+        (Ok(ids), Ok(signals), Ok(hydration)) => {
+            let work = move |js| -> Hydrating { Box::pin(hydration.run(js, ids)) };
+            Ok(Call { work, signals, on_abort: OnAbort::Reject })
+        }
+        (Ok(ids), _, Err(failure)) => Err(refused(failure, ids)),
+        (Ok(ids), Err(error), _) => Err(refused(error.into(), ids)),
+        (Err(error), ..) => Err(refused(error.into(), Ids::default())),
+    }
+}
+
+type Hydrating = std::pin::Pin<Box<dyn Future<Output = Answer>>>;
+
+fn refused<'env>(failure: SourceFailure, ids: Ids) -> NotStarted<'env, Answer> {
+    NotStarted::Refused(Answer { result: Err(failure), ids })
+}
+
+fn read_ids(context: Argument<'_>) -> Result<Ids, ArgumentError> {
+    let Ok(context) = context.object() else { return Ok(Ids::default()) };
+    Ok(Ids {
+        session: context.optional(c"sessionId", "sessionId", Argument::unicode)?,
+        conversation: context.optional(c"conversationId", "conversationId", Argument::unicode)?,
+    })
+}
+
+/// §5, steps 1 to 3: deserialise, validate, ask ActiveFiles.
+fn read_hydration(
+    env: &Env,
+    args: Argument<'_>,
+    context: Argument<'_>,
+) -> Result<Hydration, SourceFailure> {
+    let request = read_request(args)?;
+    let context = context.object()?;
+    if let Some(active_files) = context.property(c"activeFiles", "activeFiles")?
+        && is_active(env, active_files, &request.path)?
+    {
+        return Err(SourceFailure::AlreadyInContext(request.path));
+    }
+    let store = context.property(c"store", "store")?;
+    let no_store = || ArgumentError::new("store", STORE_RULE, Got::Kind("nothing"));
+    let store = read_store(store.ok_or_else(no_store)?)?;
+    let signal = context.optional(c"signal", "signal", Argument::keep)?;
+    let on_error = context.optional(c"onError", "onError", read_function)?;
+    Ok(Hydration { request, store, signal, on_error })
+}
+
+const STORE_RULE: &str = "must be an object with get(), or a directory";
+
+fn read_request(args: Argument<'_>) -> Result<SourceRequest, ArgumentError> {
+    let Some(args) = args.present() else { return SourceRequest::from_json("") };
+    if let Ok(json) = args.string() {
+        return match json {
+            Text::Unicode(json) => SourceRequest::from_json(&json),
+            Text::LoneSurrogate(_) => Err(lone_surrogate("argumentsJson")),
+        };
+    }
+    let args = args.object().map_err(|_| args.refuse("must be an object, or the JSON of one"))?;
+    let path = args.property(c"path", "path")?.ok_or_else(|| path_error(Got::Kind("nothing")))?;
+    let path = match path.string() {
+        Ok(Text::Unicode(path)) => path,
+        Ok(Text::LoneSurrogate(_)) => return Err(lone_surrogate("path")),
+        Err(_) => return Err(path.refuse(PATH_RULE)),
+    };
+    let max_bytes =
+        args.optional(c"maxBytes", "maxBytes", |value| value.integer(&SAFE_INTEGERS))?;
+    SourceRequest::new(path, max_bytes)
+}
+
+fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
+    if store.string().is_ok() {
+        return Context::of_directory(store).map(Store::Workspace);
+    }
+    let object = store.object().map_err(|_| store.refuse(STORE_RULE))?;
+    if let Some(directory) = DirectoryStore::from_js(object.value()) {
+        return Ok(Store::Directory(directory));
+    }
+    if object.has_method(c"get") {
+        return Ok(Store::Host(object.keep()?));
+    }
+    Context::read_directory(object).map(Store::Workspace).map_err(|error| match error.name {
+        "workspaceRoot" if error.got == Got::Kind("nothing") => store.refuse(STORE_RULE),
+        _ => error,
+    })
+}
+
+fn read_function(value: Argument<'_>) -> Result<Kept, ArgumentError> {
+    if value.is_function() { value.keep() } else { Err(value.refuse("must be a function")) }
+}
+
+/// Why the store gave no document.
+enum Fault {
+    /// Ours to tell.
+    Ours(StoreFault),
+    /// The host's own error.
+    Thrown(Thrown),
+}
+
+impl From<StoreFault> for Fault {
+    fn from(fault: StoreFault) -> Self {
+        Self::Ours(fault)
+    }
+}
+
+impl Hydration {
+    /// §5, steps 4 to 6: ask the store.
+    async fn run(self, js: Js, ids: Ids) -> Answer {
+        let result = match self.hydrate(&js).await {
+            Ok(Some(file)) => Ok(file),
+            Ok(None) => Err(SourceFailure::NotFound(self.request.path)),
+            Err(fault) => {
+                if let Some(on_error) = &self.on_error {
+                    report(js.env(), on_error, fault);
+                }
+                Err(SourceFailure::Internal)
+            }
+        };
+        Answer { result, ids }
+    }
+
+    async fn hydrate(&self, js: &Js) -> Result<Option<SourceFile>, Fault> {
+        let request = self.request.clone();
+        let worked = match &self.store {
+            Store::Directory(directory) => {
+                let directory = Arc::clone(&directory.directory);
+                js.work(move || {
+                    let document = directory.get(&request.path, request.max_bytes)?;
+                    document.map(|document| read_document(&request, document)).transpose()
+                })
+                .await
+            }
+            Store::Workspace(context) => {
+                let context = context.clone();
+                js.work(move || {
+                    let sandbox = context.open()?;
+                    let (path, most) = (&request.path, request.max_bytes);
+                    let document = core::get_from_directory(&sandbox, path, most)?;
+                    document.map(|document| read_document(&request, document)).transpose()
+                })
+                .await
+            }
+            Store::Host(store) => {
+                let Some(document) = self.ask(js, store).await? else { return Ok(None) };
+                js.work(move || read_document(&request, document).map(Some)).await
+            }
+        };
+        Ok(worked.ok_or(StoreFault::Bug)??)
+    }
+
+    async fn ask(&self, js: &Js, store: &Kept) -> Result<Option<StoredDocument>, Fault> {
+        let most = self.request.max_bytes;
+        let asked = js.ask(
+            |env| {
+                let options = request_options(env, most, self.signal.as_ref());
+                let options = options.map_err(|_| None)?;
+                let path = to_js(env, &self.request.path).map_err(|_| None)?;
+                raw::call_method(env, store.value(env).map_err(|_| None)?, c"get", &[path, options])
+            },
+            move |env, document| read_stored(env, document, most),
+        );
+        Ok(asked.await.map_err(Fault::Thrown)??)
+    }
+}
+
+/// `{ maxBytes, signal }`, each if it is there.
+fn request_options<'env>(
+    env: &'env Env,
+    max_bytes: Option<NonZeroU64>,
+    signal: Option<&Kept>,
+) -> napi::Result<Unknown<'env>> {
+    let mut options = Object::new(env)?;
+    if let Some(most) = max_bytes {
+        options.set_named_property("maxBytes", number(most.get()))?;
+    }
+    if let Some(signal) = signal {
+        options.set_named_property("signal", signal.value(env)?)?;
+    }
+    to_js(env, options)
+}
+
+fn read_document(
+    request: &SourceRequest,
+    document: StoredDocument,
+) -> Result<SourceFile, StoreFault> {
+    let core::SourceFile { path, size_bytes, content, is_truncated } =
+        core::read_document(request, document)?;
+    Ok(SourceFile { path, size_bytes: number(size_bytes), content: content.into(), is_truncated })
+}
+
+/// What a host's store answered. No more bytes are copied than are wanted.
+fn read_stored(
+    env: &Env,
+    document: Unknown<'_>,
+    most: Option<NonZeroU64>,
+) -> Result<Option<StoredDocument>, StoreFault> {
+    let wrong = StoreFault::Answered;
+    let Some(document) = Argument::new(env, "document", document).present() else {
+        return Ok(None);
+    };
+    let document = document.object().map_err(wrong)?;
+    let missing = |name| wrong(ArgumentError::new(name, "must be there", Got::Kind("nothing")));
+    let bytes = document.property(c"bytes", "bytes").map_err(wrong)?;
+    let bytes = bytes.ok_or_else(|| missing("bytes"))?;
+    let slice = Uint8ArraySlice::from_unknown(bytes.value())
+        .map_err(|_| wrong(bytes.refuse("must be a Uint8Array")))?;
+    let size = document.optional(c"sizeBytes", "sizeBytes", Argument::size).map_err(wrong)?;
+    let size_bytes = size.ok_or_else(|| missing("sizeBytes"))?;
+    let (given, most) = (slice.len() as u64, most.map_or(u64::MAX, NonZeroU64::get));
+    if given > size_bytes {
+        return Err(StoreFault::WrongLength {
+            given,
+            size: size_bytes,
+            wanted: most.min(size_bytes),
+        });
+    }
+    let kept = usize::try_from(most).map_or(slice.len(), |most| most.min(slice.len()));
+    Ok(Some(StoredDocument { bytes: slice[..kept].to_vec(), size_bytes }))
+}
+
+/// Tells the host what happened. Whatever its `onError` does, the answer is on its way.
+fn report(env: &Env, on_error: &Kept, fault: Fault) {
+    let error = match fault {
+        Fault::Ours(fault) => error::into_js(env, &DocumentStoreError::Store(fault)).ok(),
+        Fault::Thrown(Thrown(thrown)) => thrown.and_then(|thrown| thrown.value(env).ok()),
+    };
+    let error =
+        error.map_or_else(|| error::into_js(env, &DocumentStoreError::Store(StoreFault::Bug)), Ok);
+    if let (Ok(error), Ok(on_error)) = (error, on_error.value(env)) {
+        raw::call_and_forget(env, on_error, error);
+    }
+}
+
+impl Outcome for Answer {
+    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+        let Ids { session, conversation } = self.ids;
+        let (file, failure) = match self.result {
+            Ok(file) => (Some(file), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let result = ReadSourceResult {
+            success: failure.is_none(),
+            error_code: failure.as_ref().map(SourceFailure::code),
+            errors: failure.iter().map(ToString::to_string).collect(),
+            file,
+            session_id: session,
+            conversation_id: conversation,
+        };
+        Ok(Ok(to_js(env, result)?))
+    }
+
+    fn bug() -> Self {
+        Self { result: Err(SourceFailure::Internal), ids: Ids::default() }
+    }
+
+    fn bytes(&self) -> usize {
+        self.result.as_ref().map_or(0, |file| file.content.bytes())
+    }
+}
+
+/// A size as JavaScript's number.
+#[allow(clippy::cast_precision_loss, reason = "what came from JavaScript, or a file's size")]
+fn number(size: u64) -> f64 {
+    size as f64
+}
+
+/// The embedded store of source documents: the files of a directory.
+///
+/// Its keys are relative paths in their shortest form, separated by `/`. Nothing outside the
+/// directory is reached: what is no such key has no document, and a symbolic link that leads out is
+/// an error.
+#[napi]
+#[derive(Clone)]
+pub struct DirectoryStore {
+    directory: Arc<DocumentDirectory>,
+}
+
+#[napi]
+impl DirectoryStore {
+    /// Opens a store by the absolute path of its directory; synchronous.
+    ///
+    /// Throws a `DocumentStoreError`.
+    #[napi(factory, ts_args_type = "directory: string")]
+    pub fn open(env: &Env, directory: Unknown<'_>) -> napi::Result<Self> {
+        let directory = Argument::new(env, "directory", directory);
+        let bug = DocumentStoreError::Store(StoreFault::Bug);
+        or_throw(env, guard(|| Self::try_open(directory)), bug)
+    }
+
+    fn try_open(directory: Argument<'_>) -> Result<Self, DocumentStoreError> {
+        let directory = read_directory_path(directory, "directory")?;
+        let directory = DocumentDirectory::open(&directory).map_err(StoreFault::from)?;
+        Ok(Self { directory: Arc::new(directory) })
+    }
+
+    /// Looks a document up by its DocPath; `null` if there is none.
+    ///
+    /// Rejects with a `DocumentStoreError`, or with `signal.reason`.
+    #[napi(
+        ts_args_type = "docPath: string, options?: DocumentRequest | null",
+        ts_return_type = "Promise<StoredDocument | null>"
+    )]
+    pub fn get<'env>(
+        &self,
+        env: &'env Env,
+        doc_path: Unknown<'env>,
+        options: Unknown<'env>,
+    ) -> napi::Result<Unknown<'env>> {
+        let directory = Arc::clone(&self.directory);
+        run_async(env, || prepare_get(env, directory, doc_path, options))
+    }
+
+    fn from_js(value: Unknown<'_>) -> Option<Self> {
+        let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
+        Some(Self::clone(&instance))
+    }
+}
+
+type Found = Result<Option<StoredDocument>, DocumentStoreError>;
+
+fn prepare_get<'env>(
+    env: &'env Env,
+    directory: Arc<DocumentDirectory>,
+    doc_path: Unknown<'env>,
+    options: Unknown<'env>,
+) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Found + Send + 'static>, NotStarted<'env, Found>>
+{
+    let options = Argument::new(env, "options", options).present();
+    let signals = Signals::read(env, [options, None])?;
+    let read = || {
+        let doc_path = Argument::new(env, "docPath", doc_path).unicode()?;
+        let options = options.map(Argument::object).transpose()?;
+        let read_integer = |value: Argument<'_>| value.integer(&SAFE_INTEGERS);
+        let most = options.map(|options| options.optional(c"maxBytes", "maxBytes", read_integer));
+        Ok((doc_path, most.transpose()?.flatten(), signals?))
+    };
+    let read: Result<_, ArgumentError> = read();
+    let (doc_path, most, signals) = read.map_err(|error| NotStarted::Refused(Err(error.into())))?;
+    let work = move |_: &AtomicBool| Ok(directory.get(&doc_path, most)?);
+    Ok(Call { work, signals, on_abort: OnAbort::Reject })
+}
+
+impl Outcome for Found {
+    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+        Ok(match self {
+            Ok(None) => Ok(to_js(env, napi::bindgen_prelude::Null)?),
+            Ok(Some(StoredDocument { bytes, size_bytes })) => {
+                let mut document = Object::new(env)?;
+                document.set_named_property("bytes", Uint8Array::from(bytes))?;
+                document.set_named_property("sizeBytes", number(size_bytes))?;
+                Ok(to_js(env, document)?)
+            }
+            Err(error) => Err(error::into_js(env, &error)?),
+        })
+    }
+
+    fn bug() -> Self {
+        Err(DocumentStoreError::Store(StoreFault::Bug))
+    }
+}
+
+/// Why a store gave no document.
+#[derive(Debug, thiserror::Error)]
+enum DocumentStoreError {
+    /// The caller's mistake.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// What the store found.
+    #[error(transparent)]
+    Store(#[from] StoreFault),
+}
+
+impl IntoJsError for DocumentStoreError {
+    const NAME: &'static str = "DocumentStoreError";
+
+    fn code(&self) -> &str {
+        match self {
+            Self::Argument(_) => "INVALID_ARGUMENT",
+            Self::Store(fault) => fault.code(),
+        }
+    }
+
+    fn message(&self) -> String {
+        format!("{}: {self}", self.code())
+    }
+}

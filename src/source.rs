@@ -1,0 +1,344 @@
+//! `workspace.read_file` (TUL-001): the whole text of a source document, by its DocPath.
+//!
+//! The documents are in a store of the host's choosing; a DocPath is an opaque, case-sensitive key,
+//! and goes to the store exactly as it is given. A domain failure is an answer, not an exception.
+//! The file reads like §5 of the specification: deserialise, validate, ask ActiveFiles, ask the
+//! store. What asks the host's store is above, in `node`; what can be told without it is here.
+//!
+//! ```
+//! use ringfence::source::{SourceRequest, StoredDocument, read_document};
+//!
+//! let request = SourceRequest::from_json(r#"{ "path": "src/Billing.cs", "maxBytes": 7 }"#)?;
+//! let stored = StoredDocument { bytes: "größer".into(), size_bytes: 8 };
+//! let file = read_document(&request, stored)?;
+//! assert_eq!((file.content.as_str(), file.size_bytes, file.is_truncated), ("größe", 8, true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::argument::{ArgumentError, Got, SAFE_INTEGERS, integer_rule, positive_integer};
+use crate::path::WorkspacePath;
+use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
+use crate::text;
+
+/// The largest document whose text an engine's string can hold, in bytes: 2^29 - 24, V8's limit.
+pub const MAX_DOCUMENT_BYTES: u64 = (1 << 29) - 24;
+
+// §4: the arguments.
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRequest {
+    /// The DocPath, to the letter.
+    pub path: String,
+    /// Most bytes of the document that come; all without it.
+    pub max_bytes: Option<NonZeroU64>,
+}
+
+/// The rule of `path`, in words.
+pub const PATH_RULE: &str =
+    "must be a non-empty string, the DocPath exactly as the RAG snippet gives it";
+
+/// The arguments as they come in JSON, of whatever types. Unknown keys are the host's own.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct RawArguments {
+    path: Value,
+    max_bytes: Value,
+}
+
+impl SourceRequest {
+    /// §5, steps 1 and 2, from JSON text. An empty text and `null` are `{}`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] names the argument and the rule.
+    pub fn from_json(arguments: &str) -> Result<Self, ArgumentError> {
+        let RawArguments { path, max_bytes } = deserialize(arguments)?;
+        let path = match path {
+            Value::String(path) => path,
+            Value::Null => return Err(path_error(Got::Kind("nothing"))),
+            other => return Err(path_error(got(&other))),
+        };
+        let max_bytes = match max_bytes {
+            Value::Null => None,
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or(f64::NAN);
+                Some(positive_integer("maxBytes", number, &SAFE_INTEGERS)?)
+            }
+            other => {
+                let rule = integer_rule(&SAFE_INTEGERS);
+                return Err(ArgumentError::new("maxBytes", rule, got(&other)));
+            }
+        };
+        Self::new(path, max_bytes)
+    }
+
+    /// §5, step 2: validates arguments whose types are right.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] for a blank path.
+    pub fn new(path: String, max_bytes: Option<NonZeroU64>) -> Result<Self, ArgumentError> {
+        if path.chars().all(char::is_whitespace) {
+            return Err(path_error(Got::Kind("a blank one")));
+        }
+        Ok(Self { path, max_bytes })
+    }
+}
+
+fn deserialize(arguments: &str) -> Result<RawArguments, ArgumentError> {
+    let refuse = |rule: String| ArgumentError::new("argumentsJson", rule, Got::Unsaid);
+    if arguments.trim().is_empty() {
+        return Ok(RawArguments::default());
+    }
+    let value: Value = serde_json::from_str(arguments)
+        .map_err(|error| refuse(format!("must be the JSON of an object: {error}")))?;
+    match value {
+        Value::Null => Ok(RawArguments::default()),
+        object @ Value::Object(_) => {
+            serde_json::from_value(object).map_err(|error| refuse(error.to_string()))
+        }
+        other => {
+            Err(ArgumentError::new("argumentsJson", "must be the JSON of an object", got(&other)))
+        }
+    }
+}
+
+/// The error of a path that is none.
+#[must_use]
+pub fn path_error(got: Got) -> ArgumentError {
+    ArgumentError::new("path", PATH_RULE, got)
+}
+
+fn got(value: &Value) -> Got {
+    Got::Kind(match value {
+        Value::Null => "null",
+        Value::Bool(true) => "true",
+        Value::Bool(false) => "false",
+        Value::Number(number) => return Got::Number(number.to_string()),
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    })
+}
+
+// §4: the results.
+
+/// A document, or its beginning.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The DocPath.
+    pub path: String,
+    /// How many bytes the whole document has.
+    pub size_bytes: u64,
+    /// Its text, without a leading byte order mark; cut between two characters.
+    pub content: String,
+    /// Whether the document goes on.
+    pub is_truncated: bool,
+}
+
+/// §3 and §4: why there is no document. Shows as the sentence for `errors`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceFailure {
+    /// The session has it in context.
+    #[error("File '{0}' is already present in activeFiles for this session; reuse that content.")]
+    AlreadyInContext(String),
+    /// The store lacks it.
+    #[error(
+        "File '{0}' is not available in activeFiles or cloud source storage. Ask the user to upload it if needed."
+    )]
+    NotFound(String),
+    /// An argument is wrong.
+    #[error(transparent)]
+    InvalidArgument(#[from] ArgumentError),
+    /// The store, or this library, failed; what it was is told to the host alone.
+    #[error("The document could not be read because of an internal error; try again later.")]
+    Internal,
+}
+
+impl SourceFailure {
+    /// The code as it stands in `errorCode`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AlreadyInContext(_) => "ALREADY_IN_CONTEXT",
+            Self::NotFound(_) => "NOT_FOUND",
+            Self::InvalidArgument(_) => "INVALID_ARGUMENT",
+            Self::Internal => "INTERNAL_ERROR",
+        }
+    }
+}
+
+// §5, step 4: the store.
+
+/// What a store has of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDocument {
+    /// All its bytes, or at least as many as were asked for.
+    pub bytes: Vec<u8>,
+    /// How many bytes the whole document has.
+    pub size_bytes: u64,
+}
+
+/// What is wrong with a store, or with what it gave: for the host, who is told by `onError`.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
+    /// A store of the host's own answered what is no document.
+    #[error("the store's answer: {0}")]
+    Answered(ArgumentError),
+    /// Fewer bytes than were asked for, or more than the document has.
+    #[error("the store gave {given} bytes of a document of {size} bytes, {wanted} being wanted")]
+    WrongLength {
+        /// How many came.
+        given: u64,
+        /// How many the document has, by the store.
+        size: u64,
+        /// How many should have come.
+        wanted: u64,
+    },
+    /// The document is no text.
+    #[error("the document is not UTF-8: invalid byte at {0}")]
+    NotUtf8(u64),
+    /// No string could hold it.
+    #[error("the document has {0} bytes, more than a string can hold; ask for less with maxBytes")]
+    TooLarge(u64),
+    /// A directory that cannot be opened.
+    #[error("the store's directory {0}")]
+    Root(#[from] RootError),
+    /// What stands in the way of one document.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Reading failed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// This library broke its own rules.
+    #[error("ringfence failed: please report it")]
+    Bug,
+}
+
+impl StoreFault {
+    /// The code that the host may branch on.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Answered(_) | Self::WrongLength { .. } => "INVALID_DOCUMENT",
+            Self::NotUtf8(_) => "NOT_UTF8",
+            Self::TooLarge(_) => "TOO_LARGE",
+            Self::Open(OpenError::Escapes | OpenError::Loops) => "SANDBOX_VIOLATION",
+            Self::Open(OpenError::PermissionDenied) | Self::Root(RootError::PermissionDenied) => {
+                "PERMISSION_DENIED"
+            }
+            Self::Root(RootError::System(_)) => "INTERNAL",
+            Self::Root(_) | Self::Open(OpenError::RootGone) => "INVALID_ARGUMENT",
+            Self::Open(_) | Self::Read(_) | Self::Bug => "INTERNAL",
+        }
+    }
+}
+
+/// Makes the answer of what the store gave: cut at a character's end at or below the most bytes
+/// that were asked for, and decoded.
+///
+/// # Errors
+///
+/// [`StoreFault`] where the store's answer does not fit, or is not UTF-8.
+pub fn read_document(
+    request: &SourceRequest,
+    document: StoredDocument,
+) -> Result<SourceFile, StoreFault> {
+    let StoredDocument { mut bytes, size_bytes } = document;
+    let given = bytes.len() as u64;
+    let wanted = request.max_bytes.map_or(size_bytes, |most| most.get().min(size_bytes));
+    if given < wanted || given > size_bytes {
+        return Err(StoreFault::WrongLength { given, size: size_bytes, wanted });
+    }
+    if wanted > MAX_DOCUMENT_BYTES {
+        return Err(StoreFault::TooLarge(wanted));
+    }
+    bytes.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+    let is_truncated = wanted < size_bytes;
+    if is_truncated {
+        bytes.truncate(text::end_of_last_character(&bytes));
+    }
+    let marked = bytes.len();
+    let bytes = text::without_byte_order_mark(bytes);
+    let dropped = marked - bytes.len();
+    let content = String::from_utf8(bytes).map_err(|error| {
+        StoreFault::NotUtf8((error.utf8_error().valid_up_to() + dropped) as u64)
+    })?;
+    Ok(SourceFile { path: request.path.clone(), size_bytes, content, is_truncated })
+}
+
+/// The embedded store: the files of a directory. Its keys are relative paths in their shortest
+/// form, separated by `/`; `..` and links stay inside.
+#[derive(Debug)]
+pub struct DocumentDirectory {
+    sandbox: Sandbox,
+}
+
+impl DocumentDirectory {
+    /// Opens the directory by its absolute path.
+    ///
+    /// # Errors
+    ///
+    /// [`RootError`].
+    pub fn open(directory: &Path) -> Result<Self, RootError> {
+        Ok(Self { sandbox: Sandbox::open(directory)? })
+    }
+
+    /// Looks a document up. What is no key, a folder and a special file are no documents: `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreFault`]; a link that leads out is one, and not a missing document.
+    pub fn get(
+        &self,
+        doc_path: &str,
+        max_bytes: Option<NonZeroU64>,
+    ) -> Result<Option<StoredDocument>, StoreFault> {
+        get_from_directory(&self.sandbox, doc_path, max_bytes)
+    }
+}
+
+/// [`DocumentDirectory::get`] in a directory that is open already.
+///
+/// # Errors
+///
+/// As there.
+pub fn get_from_directory(
+    sandbox: &Sandbox,
+    doc_path: &str,
+    max_bytes: Option<NonZeroU64>,
+) -> Result<Option<StoredDocument>, StoreFault> {
+    // A second spelling of one document would go past ActiveFiles.
+    let key = WorkspacePath::parse(doc_path).ok().filter(|path| path.as_str() == doc_path);
+    let Some(key) = key else { return Ok(None) };
+    let file = match sandbox.open_file(&key) {
+        Ok(file) => file,
+        Err(
+            OpenError::NotFound
+            | OpenError::NotFolder
+            | OpenError::NameTooLong
+            | OpenError::IsDirectory
+            | OpenError::SpecialFile,
+        ) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let (bytes, size_bytes) = match max_bytes {
+        Some(most) => file.read_start(most.get().min(MAX_DOCUMENT_BYTES + 1))?,
+        None => {
+            let bytes = file.read_to_end(MAX_DOCUMENT_BYTES)?;
+            let size = bytes.len() as u64;
+            (bytes, size)
+        }
+    };
+    Ok(Some(StoredDocument { bytes, size_bytes }))
+}
+
+#[cfg(test)]
+mod tests;
