@@ -25,25 +25,3 @@ export function utf8(text: string, what: string): Uint8Array {
   if (hasLoneSurrogate(text)) throw new TypeError(`${what} has a lone surrogate: it is no text`);
   return new TextEncoder().encode(text);
 }
-
-/**
- * Work that cannot be aborted, left alone when the signal is: the promise then rejects with the
- * signal's reason.
- */
-export async function untilAborted<T>(
-  signal: AbortSignal | null | undefined,
-  work: () => T | PromiseLike<T>,
-): Promise<T> {
-  if (!signal) return work();
-  signal.throwIfAborted();
-  let leave = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
-}

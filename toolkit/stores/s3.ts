@@ -14,8 +14,9 @@ import type {
   FileStoreError,
   StoredDocument,
 } from "../../index.js";
+import { untilAborted } from "../abort.js";
 import { checkBytes, checkHash, corrupt, fileStoreError, notFound, sha256 } from "./errors.js";
-import { bytesWanted, copyOf, hasLoneSurrogate, untilAborted } from "./request.js";
+import { bytesWanted, copyOf, hasLoneSurrogate } from "./request.js";
 
 /** Where objects are. */
 export interface S3Location {

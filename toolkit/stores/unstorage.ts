@@ -1,7 +1,8 @@
 // Any `unstorage` Storage or driver as a store of documents. Nothing of unstorage is imported.
 
 import type { DocumentStore } from "../../index.js";
-import { bytesWanted, copyOf, hasLoneSurrogate, untilAborted, utf8 } from "./request.js";
+import { untilAborted } from "../abort.js";
+import { bytesWanted, copyOf, hasLoneSurrogate, utf8 } from "./request.js";
 
 /** What is used of an `unstorage` Storage, or of a driver. */
 export interface UnstorageLike {
