@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
+import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { s3FileStore, s3Store } from "../dist/stores/s3.js";
@@ -342,6 +343,51 @@ describe("what goes over the wire", () => {
   );
 });
 
+describe("what a server may answer", () => {
+  /** The answer to a request for 4 bytes, by a client that says what `output` does. */
+  function answered(output: object): Promise<unknown> {
+    const client = server.client();
+    client.middlewareStack.add(() => async () => ({ output, response: {} }) as never, {
+      step: "initialize",
+    });
+    return Promise.resolve(s3Store({ client, bucket: "b" }).get("a.txt", { maxBytes: 4 }));
+  }
+  const body = (...chunks: string[]) => Readable.from(chunks.map(bytes));
+
+  test("a stream of the web", async () => {
+    const Body = { transformToWebStream: () => new Blob(["01234567"]).stream() };
+    assert.deepEqual(await answered({ Body, ContentLength: 8 }), document("0123", 8));
+  });
+
+  test("chunks of any size", async () => {
+    const part = { ContentLength: 4, ContentRange: "bytes 0-3/9" };
+    assert.deepEqual(await answered({ Body: body("0", "", "123"), ...part }), document("0123", 9));
+  });
+
+  test("everything, without a length", async () => {
+    assert.deepEqual(await answered({ Body: body("012", "345", "67") }), document("0123", 8));
+  });
+
+  const WRONG: Record<string, object> = {
+    "fewer bytes than the length": { Body: body("012"), ContentLength: 8 },
+    "fewer bytes than the range": {
+      Body: body("01"),
+      ContentLength: 4,
+      ContentRange: "bytes 0-3/9",
+    },
+    "another range": { Body: body("4567"), ContentLength: 4, ContentRange: "bytes 4-7/9" },
+    "a range of unknown size": {
+      Body: body("0123"),
+      ContentLength: 4,
+      ContentRange: "bytes 0-3/*",
+    },
+    "no body": { ContentLength: 4 },
+  };
+  for (const [name, output] of Object.entries(WRONG)) {
+    test(`${name} is an error`, () => assert.rejects(answered(output), Error));
+  }
+});
+
 describe("an aborted read", () => {
   for (const [name, reason] of ABORT_REASONS) {
     test(
@@ -455,10 +501,14 @@ describe("bytes by their hash", () => {
   test(
     "bytes that change under way are refused by the server",
     overWire(async (_bucket, _wire, location) => {
+      const checksums: unknown[] = [];
       changing(location.client, (request) => {
-        if (request.body instanceof Uint8Array) request.body = bytes("SOME BYTES\n");
+        if (!(request.body instanceof Uint8Array)) return;
+        checksums.push(request.headers["x-amz-checksum-sha256"]);
+        request.body = bytes("SOME BYTES\n");
       });
       const error = await storeError(() => s3FileStore(location).putBytes(data));
+      assert.deepEqual(checksums, [Buffer.from(hash, "hex").toString("base64")]);
       assert.equal(error.code, "INTERNAL");
       assert.match(error.message, /\(BadDigest\)$/);
     }),
