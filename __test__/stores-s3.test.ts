@@ -149,6 +149,19 @@ describe("documents", () => {
     }),
   );
 
+  test("a location that is none is refused when the store is made", () => {
+    const client = server.client();
+    for (const make of [s3Store, s3FileStore] as ((location: unknown) => unknown)[]) {
+      assert.throws(() => make({ bucket: "b" }), /^TypeError: client must be/);
+      assert.throws(() => make({ client: {}, bucket: "b" }), /^TypeError: client must be/);
+      for (const bucket of [undefined, null, "", 5]) {
+        assert.throws(() => make({ client, bucket }), /^TypeError: bucket must be/);
+      }
+      assert.throws(() => make({ client, bucket: "b", prefix: 5 }), /^TypeError: prefix must be/);
+      make({ client, bucket: "b", prefix: null, exactKeys: null });
+    }
+  });
+
   test(
     "what the server refuses throws",
     inBucket(async (bucket) => {

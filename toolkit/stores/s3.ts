@@ -24,7 +24,7 @@ export interface S3Location {
   client: S3Client;
   bucket: string;
   /** What every key starts with, to the letter: write a separator, too. Default `""`. */
-  prefix?: string;
+  prefix?: string | null;
 }
 
 /** Options of `s3Store`. */
@@ -34,7 +34,7 @@ export interface S3StoreOptions extends S3Location {
    * take `a//b` and `c/../a/b` for `a/b`, beyond the prefix, too. Unless this is `true`, a DocPath
    * whose key has an empty segment, `.` or `..` throws.
    */
-  exactKeys?: boolean;
+  exactKeys?: boolean | null;
 }
 
 /**
@@ -44,22 +44,22 @@ export interface S3StoreOptions extends S3Location {
  * Only a key that does not exist is `null`. Without the permission to list the bucket, S3 says
  * "access denied" of those too, which throws.
  */
-export function s3Store(options: S3StoreOptions): DocumentStore {
-  const { client, bucket, prefix = "", exactKeys = false } = options;
+export function s3Store({ exactKeys, ...location }: S3StoreOptions): DocumentStore {
+  const { client, bucket, prefix } = checkedLocation(location);
   return {
-    async get(docPath, { signal, ...options } = {}) {
-      signal?.throwIfAborted();
+    async get(docPath, options = {}) {
+      options.signal?.throwIfAborted();
       const wanted = bytesWanted(options);
       const key = `${prefix}${docPath}`;
       // No object can have such a key, and the client could not ask for it.
       if (docPath === "" || hasLoneSurrogate(key)) return null;
-      if (!exactKeys && key.split("/").some((name) => ["", ".", ".."].includes(name))) {
+      if (exactKeys !== true && key.split("/").some((name) => ["", ".", ".."].includes(name))) {
         const what = 'has an empty segment, "." or "..", which not every server keeps';
         throw new RangeError(`the key ${JSON.stringify(key)} ${what}: see exactKeys`);
       }
 
       const range = Number.isFinite(wanted) ? { Range: `bytes=0-${wanted - 1}` } : {};
-      return withRequest(signal, async (request) => {
+      return withRequest(options.signal, async (request) => {
         let output: GetObjectCommandOutput;
         try {
           const command = new GetObjectCommand({ Bucket: bucket, Key: key, ...range });
@@ -81,7 +81,8 @@ export function s3Store(options: S3StoreOptions): DocumentStore {
  * that are there already are not sent again; the server checks those that are sent against their
  * SHA-256, and what it gives is checked here.
  */
-export function s3FileStore({ client, bucket, prefix = "" }: S3Location): ContentAddressedStore {
+export function s3FileStore(location: S3Location): ContentAddressedStore {
+  const { client, bucket, prefix } = checkedLocation(location);
   const at = (hash: string) => ({
     Bucket: bucket,
     Key: `${prefix}${hash.slice(0, 2)}/${hash.slice(2)}`,
@@ -153,6 +154,16 @@ export function s3FileStore({ client, bucket, prefix = "" }: S3Location): Conten
       );
     },
   };
+}
+
+/** Wrong options are told when the store is made, not by the first request. */
+function checkedLocation({ client, bucket, prefix }: S3Location) {
+  if (typeof client?.send !== "function") {
+    throw new TypeError("client must be an S3Client of @aws-sdk/client-s3");
+  }
+  if (typeof bucket !== "string" || bucket === "") throw new TypeError("bucket must be its name");
+  if (typeof (prefix ?? "") !== "string") throw new TypeError("prefix must be text");
+  return { client, bucket, prefix: prefix ?? "" };
 }
 
 /**
