@@ -1,5 +1,6 @@
 // @ts-check
-// Builds the addon, its loader index.js and its types index.d.ts:
+// Builds the addon, its loader index.js and its types index.d.ts, and the TypeScript in toolkit/
+// into dist/:
 //
 //     node scripts/build.mjs [options of `napi build`]
 //
@@ -7,11 +8,11 @@
 // the bare path of each file, which breaks in folders such as `R&D (old)`.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { finishLoader } from "./finish-build.mjs";
-import { commandPath, manifest, platforms, ROOT } from "./lib/project.mjs";
+import { commandPath, manifest, node, platforms, ROOT } from "./lib/project.mjs";
 
 const options = process.argv.slice(2);
 const napi = spawnSync(
@@ -34,3 +35,6 @@ const loader = join(resolve(ROOT, String(values["output-dir"])), "index.js");
 const { name: packageName, napi: config } = manifest;
 const project = { packageName, binaryName: config.binaryName, platforms };
 writeFileSync(loader, finishLoader(readFileSync(loader, "utf8"), project));
+
+rmSync(join(ROOT, "dist"), { recursive: true, force: true });
+node([commandPath("typescript", "tsc"), "-p", join(ROOT, "toolkit")]);

@@ -16,10 +16,11 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -205,27 +206,42 @@ function install(tarballs, project) {
  * @param {string} project
  */
 async function checkImports(kind, project) {
-  await check(`${kind}: imported by an ES module on Node`, () => {
-    node(["read.mjs"], { cwd: project });
-  });
-  await check(`${kind}: required by a CommonJS module on Node`, () => {
-    node(["read.cjs"], { cwd: project });
-  });
-  await check(`${kind}: imported by an ES module on Bun`, () => {
-    run(bun, ["--no-install", "read.mjs"], { cwd: project });
-  });
-  await check(`${kind}: required by a CommonJS module on Bun`, () => {
-    run(bun, ["--no-install", "read.cjs"], { cwd: project });
-  });
+  for (const file of ["read", "stores"]) {
+    await check(`${kind}: ${file}, imported by an ES module on Node`, () => {
+      node([`${file}.mjs`], { cwd: project });
+    });
+    await check(`${kind}: ${file}, required by a CommonJS module on Node`, () => {
+      node([`${file}.cjs`], { cwd: project });
+    });
+    await check(`${kind}: ${file}, imported by an ES module on Bun`, () => {
+      run(bun, ["--no-install", `${file}.mjs`], { cwd: project });
+    });
+    await check(`${kind}: ${file}, required by a CommonJS module on Bun`, () => {
+      run(bun, ["--no-install", `${file}.cjs`], { cwd: project });
+    });
+  }
 
   // AbortSignal comes from Node's types in one kind of project, from the DOM's in the other.
   const nodeTypes = ["--types", "node", "--typeRoots", join(ROOT, "node_modules", "@types")];
   const domTypes = ["--lib", "es2022,dom"];
+  const files = ["types.mts", "stores-types.mts"];
+  const nodenext = ["--module", "nodenext", "--moduleResolution", "nodenext", ...nodeTypes];
   await check(`${kind}: compiles as strict TypeScript, resolution nodenext`, () => {
-    compile(project, ["--module", "nodenext", "--moduleResolution", "nodenext", ...nodeTypes]);
+    compile(project, [...nodenext, ...files]);
   });
   await check(`${kind}: compiles as strict TypeScript, resolution bundler`, () => {
-    compile(project, ["--module", "esnext", "--moduleResolution", "bundler", ...domTypes]);
+    const bundler = ["--module", "esnext", "--moduleResolution", "bundler", ...domTypes];
+    compile(project, [...bundler, ...files]);
+  });
+
+  await check(`${kind}: with the AWS SDK its stores are there, too, on Node and on Bun`, () => {
+    // The checkout's own, so that no registry is asked.
+    const sdk = join("node_modules", "@aws-sdk", "client-s3");
+    mkdirSync(dirname(join(project, sdk)), { recursive: true });
+    symlinkSync(join(ROOT, sdk), join(project, sdk), "junction");
+    node(["stores-s3.mjs"], { cwd: project });
+    run(bun, ["--no-install", "stores-s3.mjs"], { cwd: project });
+    compile(project, [...nodenext, "stores-s3-types.mts"]);
   });
 }
 
@@ -237,7 +253,7 @@ function compile(project, options) {
   const strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"];
   const common = ["--noEmit", "--skipLibCheck", "false", "--target", "es2022", "--allowJs"];
   const tsc = commandPath("typescript", "tsc");
-  node([tsc, ...common, ...strict, ...options, "types.mts"], { cwd: project });
+  node([tsc, ...common, ...strict, ...options], { cwd: project });
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Packs what a release publishes, and prints the tarballs' paths:
 //
-//     node scripts/pack.mjs [--out-dir dist] [--all]
+//     node scripts/pack.mjs [--out-dir target/packages] [--all]
 //
 // - the main package without a binary, with all platform packages as optional dependencies, and
 // - the platform packages whose binaries stand in the checkout: at least this machine's, with
@@ -39,7 +39,7 @@ const LARGEST_RELEASE = 4 * 1024 * 1024;
 
 const { values } = parseArgs({
   options: {
-    "out-dir": { type: "string", default: join(ROOT, "dist") },
+    "out-dir": { type: "string", default: join(ROOT, "target", "packages") },
     all: { type: "boolean", default: false },
   },
 });
@@ -50,6 +50,8 @@ const absent = wanted.filter((platform) => !existsSync(join(ROOT, binaryName(pla
 if (absent.length > 0) {
   throw new Error(`no ${absent.map(binaryName).join(", no ")}: build first (npm run build)`);
 }
+
+if (!existsSync(join(ROOT, "dist"))) throw new Error("no dist: build first (npm run build)");
 
 mkdirSync(outDir, { recursive: true });
 // Tarballs of an earlier version would be published along.

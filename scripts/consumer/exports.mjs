@@ -10,3 +10,12 @@ export const EXPORTS = /** @type {const} */ ([
   "readFile",
   "readFileSync",
 ]);
+
+/** The same of the entry points beside the root that need no dependency. */
+export const SUBPATHS = /** @type {const} */ ({
+  "ringfence/toolkit": [],
+  "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
+});
+
+/** The same of the one that needs `@aws-sdk/client-s3`. */
+export const S3_EXPORTS = /** @type {const} */ (["s3FileStore", "s3Store"]);

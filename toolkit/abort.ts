@@ -1,0 +1,21 @@
+/**
+ * Work that cannot be aborted, left alone when the signal is: the promise then rejects with the
+ * signal's reason.
+ */
+export async function untilAborted<T>(
+  signal: AbortSignal | null | undefined,
+  work: () => T | PromiseLike<T>,
+): Promise<T> {
+  if (!signal) return work();
+  signal.throwIfAborted();
+  let leave = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
