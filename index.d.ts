@@ -594,7 +594,7 @@ export interface ReadSourceResult {
   /** Whether `file` is there. */
   success: boolean
   /** `null` on success. */
-  errorCode: ReadSourceErrorCode | null | null
+  errorCode: ReadSourceErrorCode | null
   /** What is wrong, in sentences; empty on success. */
   errors: Array<string>
   /** The document; `null` on failure. */

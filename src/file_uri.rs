@@ -453,7 +453,7 @@ pub enum Problem {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The host's tree has nothing there.
-    #[error("")]
+    #[error("no such file")]
     NotInTree,
     /// The tree has the file, and the store lacks its bytes.
     #[error("the store has no bytes of hash {0}")]
@@ -594,10 +594,10 @@ fn describe_file(f: &mut fmt::Formatter<'_>, uri: &FileUri, problem: &Problem) -
     match problem.code() {
         FileUriErrorCode::NotFound => {
             write!(f, "{whose} file not found at {slash}{place}")?;
-            // That nothing stands there needs no further word; anything else does.
             match problem {
-                Problem::NotInTree | Problem::Open(OpenError::NotFound) => Ok(()),
-                problem => write!(f, ": {problem}"),
+                // The host has to know which bytes are missing.
+                Problem::NotStored(_) => write!(f, ": {problem}"),
+                _ => Ok(()),
             }
         }
         FileUriErrorCode::NotText => {

@@ -31,7 +31,7 @@ const TEXT_SUBTYPES: [&str; 14] = [
 ];
 
 /// Source code by its extension, where the registries have another answer.
-const SOURCE_CODE: [(&str, &str); 31] = [
+const SOURCE_CODE: [(&str, &str); 29] = [
     ("bash", "text/x-shellscript"),
     ("bat", "text/x-bat"),
     ("cjs", "text/javascript"),
@@ -42,13 +42,11 @@ const SOURCE_CODE: [(&str, &str); 31] = [
     ("fish", "text/x-shellscript"),
     ("js", "text/javascript"),
     ("jsonc", "application/json"),
-    ("jsonl", "application/jsonl"),
     ("ksh", "text/x-shellscript"),
     ("latex", "text/x-tex"),
     ("mdx", "text/mdx"),
     ("mjs", "text/javascript"),
     ("mts", "text/typescript"),
-    ("ndjson", "application/x-ndjson"),
     ("org", "text/x-org"),
     ("php", "text/x-php"),
     ("pl", "text/x-perl"),

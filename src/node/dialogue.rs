@@ -146,12 +146,14 @@ pub(super) struct Js {
 pub(super) struct Thrown(pub(super) Option<Kept>);
 
 impl Thrown {
-    fn keeping(env: &Env, value: Option<Unknown<'_>>) -> Self {
+    /// Keeps what was thrown.
+    pub(super) fn keeping(env: &Env, value: Option<Unknown<'_>>) -> Self {
         Self(value.and_then(|value| Kept::new(env, value).ok()))
     }
 }
 
-type Answer<R> = Result<R, Thrown>;
+/// What JavaScript answered, or threw.
+pub(super) type Answer<R> = Result<R, Thrown>;
 
 impl Js {
     /// The environment: valid while the dialogue runs.
@@ -164,14 +166,11 @@ impl Js {
     pub(super) async fn ask<R: 'static>(
         &self,
         call: impl FnOnce(&Env) -> Result<Unknown<'_>, Option<Unknown<'_>>>,
-        read: impl FnOnce(&Env, Unknown<'_>) -> R + 'static,
+        read: impl FnOnce(&Env, Unknown<'_>) -> Answer<R> + 'static,
     ) -> Answer<R> {
         let (sender, receiver) = oneshot::channel();
-        let asked = match call(&self.env) {
-            Ok(value) => self.await_promise(value, sender, read),
-            Err(thrown) => return Err(Thrown::keeping(&self.env, thrown)),
-        };
-        asked.map_err(|_| Thrown(None))?;
+        let asked = call(&self.env).and_then(|value| self.await_promise(value, sender, read));
+        asked.map_err(|thrown| Thrown::keeping(&self.env, thrown))?;
         receiver.await.unwrap_or(Err(Thrown(None)))
     }
 
@@ -180,21 +179,21 @@ impl Js {
         &self,
         value: Unknown<'_>,
         sender: oneshot::Sender<Answer<R>>,
-        read: impl FnOnce(&Env, Unknown<'_>) -> R + 'static,
-    ) -> napi::Result<()> {
+        read: impl FnOnce(&Env, Unknown<'_>) -> Answer<R> + 'static,
+    ) -> Result<(), Option<Unknown<'_>>> {
         let env = &self.env;
-        let (deferred, promise) = Deferred::new(env)?;
-        // Adopts any thenable, as `await` does.
-        deferred.resolve(env, value)?;
-
+        let (deferred, promise) = Deferred::new(env).map_err(|_| None)?;
         let waiting = Rc::new(Cell::new(Some((sender, read))));
-        let fulfilled =
-            self.when_settled(Rc::clone(&waiting), |env, value, read| Ok(read(env, value)))?;
+        let fulfilled = self.when_settled(Rc::clone(&waiting), |env, value, read| read(env, value));
         let rejected =
-            self.when_settled(waiting, |env, reason, _| Err(Thrown::keeping(env, Some(reason))))?;
-        raw::call_method(env, promise, c"then", &[fulfilled, rejected])
-            .map(|_| ())
-            .map_err(|_| napi::Error::from_reason("then"))
+            self.when_settled(waiting, |env, reason, _| Err(Thrown::keeping(env, Some(reason))));
+        let listeners = [fulfilled.map_err(|_| None)?, rejected.map_err(|_| None)?];
+        raw::call_method(env, promise, c"then", &listeners)?;
+        // Adopts any thenable, as `await` does. What a getter `then` throws comes out here, but the
+        // promise has been rejected with it too, and that is listened to.
+        let _ = deferred.resolve(env, value);
+        raw::clear_exception(env);
+        Ok(())
     }
 
     fn when_settled<R: 'static, Read: 'static>(

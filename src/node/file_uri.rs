@@ -312,18 +312,28 @@ impl VirtualRoot {
     }
 }
 
-fn read_vertex(vertex: Argument<'_>) -> Result<VirtualFile, Problem> {
+fn read_vertex(vertex: Argument<'_>) -> Result<Result<VirtualFile, Problem>, Thrown> {
     let wrong = |error: ArgumentError| Problem::TreeFailed(HostFault::Answered(error));
-    let vertex = vertex.present().ok_or(Problem::NotInTree)?;
-    let vertex = vertex.object().map_err(wrong)?;
-    let hash = vertex.optional(c"hash", "hash", Argument::unicode).map_err(wrong)?;
-    let media_type = vertex.optional(c"mimeType", "mimeType", Argument::unicode).map_err(wrong)?;
-    let size = vertex.optional(c"size", "size", Argument::size).map_err(wrong)?;
-    let hash = hash.filter(|hash| !hash.is_empty()).ok_or(Problem::WithoutContent)?;
-    let address = ContentAddress::parse(&hash)
-        .ok_or_else(|| wrong(ArgumentError::new("hash", HASH_RULE, Got::Unsaid)))?;
-    let media_type = media_type.filter(|media_type| !media_type.trim().is_empty());
-    Ok(VirtualFile { address, media_type, size })
+    let vertex = match vertex.present().map(Argument::object) {
+        None => return Ok(Err(Problem::NotInTree)),
+        Some(Err(error)) => return Ok(Err(wrong(error))),
+        Some(Ok(vertex)) => vertex,
+    };
+    let [hash, media_type, size] =
+        vertex.fields([(c"hash", "hash"), (c"mimeType", "mimeType"), (c"size", "size")])?;
+    let read = || {
+        let hash = hash.map(Argument::unicode).transpose()?.filter(|hash| !hash.is_empty());
+        let media_type = media_type.map(Argument::unicode).transpose()?;
+        let size = size.map(Argument::size).transpose()?;
+        let address = hash.map(|hash| {
+            ContentAddress::parse(&hash)
+                .ok_or_else(|| ArgumentError::new("hash", HASH_RULE, Got::Unsaid))
+        });
+        let media_type = media_type.filter(|media_type| !media_type.trim().is_empty());
+        Ok(address.transpose()?.map(|address| VirtualFile { address, media_type, size }))
+    };
+    let file = read().map_err(wrong);
+    Ok(file.and_then(|file| file.ok_or(Problem::WithoutContent)))
 }
 
 /// What a host's own store answers or throws, in our terms.
@@ -341,7 +351,7 @@ async fn ask_for_bytes(
                 let hash = to_js(env, hash).map_err(|_| None)?;
                 raw::call_method(env, store.value(env).map_err(|_| None)?, c"getBytes", &[hash])
             },
-            move |env, bytes| read_bytes(env, bytes, max_bytes),
+            move |env, bytes| Ok(read_bytes(env, bytes, max_bytes)),
         )
         .await;
     let (problem, cause) = match asked {

@@ -78,17 +78,25 @@ pub(super) fn get_property<'env>(
     object: Unknown<'_>,
     name: &CStr,
 ) -> Option<Unknown<'env>> {
+    property_or_thrown(env, object, name).ok()
+}
+
+/// A property's value, or what its getter threw; `None` where the engine failed.
+pub(super) fn property_or_thrown<'env>(
+    env: &'env Env,
+    object: Unknown<'_>,
+    name: &CStr,
+) -> Result<Unknown<'env>, Option<Unknown<'env>>> {
     let mut value = ptr::null_mut();
     // SAFETY: `object` is a live handle of `env`, `name` ends in NUL, and `value` is a local.
     let status = unsafe {
         sys::napi_get_named_property(env.raw(), object.raw(), name.as_ptr(), &raw mut value)
     };
-    if status == sys::Status::napi_ok {
-        // SAFETY: the call succeeded, so `value` is a handle of this environment and scope.
-        return Some(unsafe { Unknown::from_raw_unchecked(env.raw(), value) });
+    if status != sys::Status::napi_ok {
+        return Err(take_exception(env));
     }
-    clear_exception(env);
-    None
+    // SAFETY: the call succeeded, so `value` is a handle of this environment and scope.
+    Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) })
 }
 
 /// Calls a method of an object; what it threw comes as an error, `None` where the object has no such
@@ -99,16 +107,7 @@ pub(super) fn call_method<'env>(
     name: &CStr,
     arguments: &[Unknown<'_>],
 ) -> Result<Unknown<'env>, Option<Unknown<'env>>> {
-    let mut method = ptr::null_mut();
-    // SAFETY: `object` is a live handle of `env`, `name` ends in NUL, and `method` is a local.
-    let status = unsafe {
-        sys::napi_get_named_property(env.raw(), object.raw(), name.as_ptr(), &raw mut method)
-    };
-    if status != sys::Status::napi_ok {
-        return Err(take_exception(env));
-    }
-    // SAFETY: the call succeeded, so `method` is a handle of this environment and scope.
-    let method = unsafe { Unknown::from_raw_unchecked(env.raw(), method) };
+    let method = property_or_thrown(env, object, name)?;
     call_function(env, object, method, arguments)
 }
 

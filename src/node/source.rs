@@ -308,29 +308,34 @@ fn read_stored(
     env: &Env,
     document: Unknown<'_>,
     most: Option<NonZeroU64>,
-) -> Result<Option<StoredDocument>, StoreFault> {
-    let wrong = StoreFault::Answered;
-    let Some(document) = Argument::new(env, "document", document).present() else {
-        return Ok(None);
+) -> Result<Result<Option<StoredDocument>, StoreFault>, Thrown> {
+    let document = match Argument::new(env, "document", document).present().map(Argument::object) {
+        None => return Ok(Ok(None)),
+        Some(Err(error)) => return Ok(Err(StoreFault::Answered(error))),
+        Some(Ok(document)) => document,
     };
-    let document = document.object().map_err(wrong)?;
-    let missing = |name| wrong(ArgumentError::new(name, "must be there", Got::Kind("nothing")));
-    let bytes = document.property(c"bytes", "bytes").map_err(wrong)?;
-    let bytes = bytes.ok_or_else(|| missing("bytes"))?;
+    let [bytes, size] = document.fields([(c"bytes", "bytes"), (c"sizeBytes", "sizeBytes")])?;
+    Ok(read_beginning(bytes, size, most).map(Some))
+}
+
+fn read_beginning(
+    bytes: Option<Argument<'_>>,
+    size: Option<Argument<'_>>,
+    most: Option<NonZeroU64>,
+) -> Result<StoredDocument, StoreFault> {
+    let missing = |name| ArgumentError::new(name, "must be there", Got::Kind("nothing"));
+    let bytes = bytes.ok_or_else(|| missing("bytes")).map_err(StoreFault::Answered)?;
     let slice = Uint8ArraySlice::from_unknown(bytes.value())
-        .map_err(|_| wrong(bytes.refuse("must be a Uint8Array")))?;
-    let size = document.optional(c"sizeBytes", "sizeBytes", Argument::size).map_err(wrong)?;
-    let size_bytes = size.ok_or_else(|| missing("sizeBytes"))?;
+        .map_err(|_| StoreFault::Answered(bytes.refuse("must be a Uint8Array")))?;
+    let size = size.ok_or_else(|| missing("sizeBytes")).and_then(Argument::size);
+    let size_bytes = size.map_err(StoreFault::Answered)?;
     let (given, most) = (slice.len() as u64, most.map_or(u64::MAX, NonZeroU64::get));
     if given > size_bytes {
-        return Err(StoreFault::WrongLength {
-            given,
-            size: size_bytes,
-            wanted: most.min(size_bytes),
-        });
+        let wanted = most.min(size_bytes);
+        return Err(StoreFault::WrongLength { given, size: size_bytes, wanted });
     }
     let kept = usize::try_from(most).map_or(slice.len(), |most| most.min(slice.len()));
-    Ok(Some(StoredDocument { bytes: slice[..kept].to_vec(), size_bytes }))
+    Ok(StoredDocument { bytes: slice[..kept].to_vec(), size_bytes })
 }
 
 /// Tells the host what happened. Whatever its `onError` does, the answer is on its way.

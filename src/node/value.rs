@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use napi::bindgen_prelude::{FromNapiValue, Unknown};
 use napi::{Env, JsString, JsValue, ValueType};
 
+use super::dialogue::Thrown;
 use super::raw::{self, Kept};
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS, integer_rule, positive_integer};
 
@@ -75,6 +76,21 @@ impl<'env> Argument<'env> {
             ArgumentError::new(name, "could not be read: its getter threw", Got::Unsaid)
         })?;
         Ok(Self::new(self.env, name, value).present())
+    }
+
+    /// The properties of an object that a host answered, in order; what a getter throws is the
+    /// host's own fault, and kept for it.
+    pub(super) fn fields<const N: usize>(
+        self,
+        keys: [(&'static CStr, &'static str); N],
+    ) -> Result<[Option<Self>; N], Thrown> {
+        let mut fields = [None; N];
+        for (field, (key, name)) in fields.iter_mut().zip(keys) {
+            let value = raw::property_or_thrown(self.env, self.value, key)
+                .map_err(|thrown| Thrown::keeping(self.env, thrown))?;
+            *field = Self::new(self.env, name, value).present();
+        }
+        Ok(fields)
     }
 
     /// A property read by `read`, if it is there.
