@@ -210,3 +210,74 @@ impl From<WriteError> for FileStoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use super::*;
+
+    fn open() -> (tempfile::TempDir, FileStore) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = FileStore::open(directory.path()).unwrap();
+        (directory, store)
+    }
+
+    #[test]
+    fn bytes_lie_under_the_first_two_digits_and_the_others() {
+        let (directory, store) = open();
+        store.put(b"a").unwrap();
+        let hash = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb";
+        let file = directory.path().join(&hash[..2]).join(&hash[2..]);
+        assert_eq!(std::fs::read(file).unwrap(), b"a");
+    }
+
+    #[test]
+    fn a_bit_that_has_flipped_is_an_error_that_names_the_hash_and_is_healed_by_a_put() {
+        let (directory, store) = open();
+        let address = store.put(b"brand").unwrap();
+        let hash = address.to_string();
+        std::fs::write(directory.path().join(&hash[..2]).join(&hash[2..]), b"brane").unwrap();
+        let error = store.get(&address, u64::MAX).unwrap_err();
+        assert!(matches!(error, FileStoreError::Corrupt(_)) && error.to_string().contains(&hash));
+        store.put(b"brand").unwrap();
+        assert_eq!(store.get(&address, u64::MAX).unwrap(), b"brand");
+    }
+
+    #[test]
+    fn no_more_is_loaded_than_the_caller_wants() {
+        let (_directory, store) = open();
+        let address = store.put(b"brand").unwrap();
+        assert!(matches!(store.get(&address, 4), Err(FileStoreError::TooLarge(_))));
+        assert!(store.get(&address, 5).is_ok());
+    }
+
+    #[test]
+    fn only_64_lowercase_hex_digits_are_an_address() {
+        let lowercase = "ab".repeat(32);
+        assert!(ContentAddress::parse(&lowercase).is_some());
+        for hash in ["", "ab", &lowercase.to_uppercase(), &lowercase[1..], "../../etc/passwd"] {
+            assert_eq!(ContentAddress::parse(hash), None, "{hash}");
+        }
+    }
+
+    #[test]
+    fn writers_of_the_same_bytes_all_succeed() {
+        let (directory, store) = open();
+        let (store, together) = (Arc::new(store), Arc::new(Barrier::new(16)));
+        let writers: Vec<_> = (0..16)
+            .map(|_| {
+                let (store, together) = (Arc::clone(&store), Arc::clone(&together));
+                std::thread::spawn(move || {
+                    together.wait();
+                    (0..50u8).map(|number| store.put(&[number; 9]).is_ok()).all(|put| put)
+                })
+            })
+            .collect();
+        assert!(writers.into_iter().all(|writer| writer.join().unwrap()));
+        let folders = std::fs::read_dir(directory.path()).unwrap();
+        let files =
+            folders.map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap().count());
+        assert_eq!(files.sum::<usize>(), 50);
+    }
+}

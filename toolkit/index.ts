@@ -1,3 +1,23 @@
-// The toolkit layer: what stands between an agent toolkit and the addon.
+// `ringfence/toolkit`: what stands between an agent toolkit and the addon.
 
-export type {} from "../index.js";
+import { type FileUriContext, readFileUri } from "../index.js";
+import { workspaceFetch } from "./workspace-fetch.js";
+
+/**
+ * A fetch for a `read` tool that knows nothing of spaces and chats: `file:` URIs are answered from
+ * `context`, as `readFileUri` reads them, with a `Response` of `text/plain; charset=utf-8`;
+ * everything else goes to `fallbackFetch`, its arguments untouched.
+ *
+ * Rejects with the `FileUriError` where reading fails: there is no page of status 404 that a model
+ * could mistake for a document. `init.signal`, or that of a `Request`, ends the reading with its
+ * reason.
+ *
+ * A `URL` object has merged the two scopes before it comes here (`new URL("file:a.md")` is
+ * `file:///a.md`): pass chat files as strings.
+ */
+export function createWorkspaceFetch<Args extends unknown[]>(
+  context: FileUriContext,
+  fallbackFetch: (...args: Args) => Promise<Response>,
+): (...args: Args) => Promise<Response> {
+  return workspaceFetch(readFileUri, context, fallbackFetch);
+}

@@ -2,6 +2,8 @@
 
 /** What the package exports, no more and no less: an export that is added gets its line here. */
 export const EXPORTS = /** @type {const} */ ([
+  "DirectoryStore",
+  "FileStore",
   "MAX_READ_FILE_SIZE_BYTES",
   "Workspace",
   "contentHash",
@@ -9,11 +11,14 @@ export const EXPORTS = /** @type {const} */ ([
   "createFileSync",
   "readFile",
   "readFileSync",
+  "readFileUri",
+  "readSourceDocument",
+  "resolveFileUri",
 ]);
 
 /** The same of the entry points beside the root that need no dependency. */
 export const SUBPATHS = /** @type {const} */ ({
-  "ringfence/toolkit": [],
+  "ringfence/toolkit": ["createWorkspaceFetch"],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });
 

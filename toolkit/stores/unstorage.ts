@@ -19,7 +19,9 @@ export function unstorageStore(storage: UnstorageLike): DocumentStore {
   const read = reader(storage);
   return {
     async get(docPath, options = {}) {
+      options.signal?.throwIfAborted();
       const wanted = bytesWanted(options);
+      if (!isKey(docPath)) return null;
       const value = await untilAborted(options.signal, () => read(unstorageKey(docPath)));
       const bytes = await bytesOf(value, docPath);
       return bytes && { bytes: copyOf(bytes, wanted), sizeBytes: bytes.length };
@@ -37,16 +39,19 @@ export function unstorageStore(storage: UnstorageLike): DocumentStore {
  * and the empty path throw.
  */
 export function unstorageKey(docPath: string): string {
-  const refuse = (why: string) => new RangeError(`${JSON.stringify(docPath)} ${why}`);
-  if (docPath === "") throw refuse("is no DocPath");
-  if (hasLoneSurrogate(docPath)) throw refuse("has a lone surrogate");
-  if (docPath.split("/").some((segment) => segment === "." || segment === "..")) {
-    throw refuse('has a segment "." or "..", which no unstorage key can have');
+  if (!isKey(docPath)) {
+    const why = "is empty, or has a lone surrogate or a segment `.` or `..`";
+    throw new RangeError(`${JSON.stringify(docPath)} ${why}: no document can be stored under it`);
   }
   // `/` stays a separator only between two segments that are not empty.
   return docPath
     .replace(/[%:\\?#\p{Cc}]|(?<=^|\/)\/|\/$|^ | $|\$$/gu, encodeURIComponent)
     .replaceAll("/", ":");
+}
+
+/** Whether a document can be stored under a DocPath. */
+function isKey(docPath: string): boolean {
+  return docPath !== "" && !hasLoneSurrogate(docPath) && !/(?:^|\/)\.\.?(?:\/|$)/.test(docPath);
 }
 
 function reader(storage: UnstorageLike): (key: string) => unknown {
