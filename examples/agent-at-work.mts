@@ -4,7 +4,7 @@
 // its binaries and every way out are refused. Then it writes a report into a workspace of its own,
 // brings it up to date, and is refused where that would lose somebody else's work.
 //
-//     npm run example [-- DIRECTORY]
+//     npm run example, or npx tsx examples/agent-at-work.mts [DIRECTORY]
 
 import { mkdtemp, readFile as readBytes, readdir, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
