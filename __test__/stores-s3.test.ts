@@ -119,14 +119,6 @@ describe("documents", () => {
   );
 
   test(
-    "a folder is no document",
-    inBucket(async (bucket) => {
-      await bucket.put("src/a.ts", "a");
-      assert.equal(await s3Store(bucket.location).get("src", {}), null);
-    }),
-  );
-
-  test(
     "the key is prefix and DocPath, to the letter",
     inBucket(async (bucket) => {
       await bucket.put("docs/a.txt", "in the folder");

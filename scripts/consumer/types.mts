@@ -8,13 +8,22 @@ import {
   contentHash,
   createFile,
   createFileSync,
+  DirectoryStore,
+  FileStore,
+  type FileUriErrorCode,
   MAX_READ_FILE_SIZE_BYTES,
   type ReadFileError,
   type ReadFileErrorCode,
   type ReadFileOptions,
   type ReadFileOutput,
+  type ReadSourceErrorCode,
+  type ReadSourceResult,
   readFile,
   readFileSync,
+  readFileUri,
+  readSourceDocument,
+  resolveFileUri,
+  type VirtualRoot,
   Workspace,
   type WorkspaceError,
 } from "ringfence";
@@ -104,4 +113,40 @@ export function containment(signal: AbortSignal): "kernel" | "walk" {
   const tier: Containment = workspace.containment;
   const limit: number = MAX_READ_FILE_SIZE_BYTES;
   return limit > 0 ? tier : "walk";
+}
+
+/** A host's own vertex, with more than is asked for. */
+interface Vertex {
+  hash?: string;
+  mimeType?: string;
+  size?: number;
+  children: Vertex[];
+}
+
+export async function uris(find: (segments: string[]) => Vertex | null): Promise<string> {
+  const store = FileStore.open("/srv/files");
+  const space: VirtualRoot = { store, resolve: async (segments) => find(segments) };
+  const chat = Workspace.open("/srv/chat");
+  const { scope, segments } = resolveFileUri("file:a.md");
+  // @ts-expect-error only two scopes
+  if (scope === "space") return segments.join();
+  // @ts-expect-error a root is no number
+  await readFileUri("file:///a.md", { space: 1 });
+  const code: FileUriErrorCode = "NO_CHAT";
+  return `${(await readFileUri("file:///a.md", { space, chat, maxBytes: 10 })).text}${code}`;
+}
+
+export async function sources(): Promise<ReadSourceErrorCode | null> {
+  const store = DirectoryStore.open("/srv/sources");
+  const activeFiles = new Map([["a.cs", 1]]);
+  const result: ReadSourceResult = await readSourceDocument(
+    { path: "a.cs" },
+    { store, activeFiles },
+  );
+  await readSourceDocument('{ "path": "a.cs" }', { store, activeFiles: ["a.cs"], sessionId: null });
+  // @ts-expect-error the store is not optional
+  await readSourceDocument(null, {});
+  // @ts-expect-error null on failure
+  result.file.content;
+  return result.errorCode;
 }

@@ -1,4 +1,4 @@
-// The contract's §3 to §5 in one file without dependencies, for systems where the suite's own
+// The contract's §3 to §7 in one file without dependencies, for systems where the suite's own
 // runner is not to be had: Node under Wine, Node under qemu, Bun on musl.
 //
 //     node smoke.cjs <addon.node> [containment]
@@ -16,8 +16,18 @@ const os = require("node:os");
 const path = require("node:path");
 
 const [, , addonPath, expectedContainment] = process.argv;
-const { createFile, createFileSync, readFile, readFileSync, Workspace, MAX_READ_FILE_SIZE_BYTES } =
-  require(path.resolve(addonPath));
+const {
+  createFile,
+  createFileSync,
+  DirectoryStore,
+  FileStore,
+  readFile,
+  readFileSync,
+  readFileUri,
+  readSourceDocument,
+  Workspace,
+  MAX_READ_FILE_SIZE_BYTES,
+} = require(path.resolve(addonPath));
 const onWindows = process.platform === "win32";
 const onLinux = process.platform === "linux";
 
@@ -815,6 +825,59 @@ check("createFile: links lead to what is replaced, and never out", async () => {
   assert.ok(fs.lstatSync(inRoot("w-in")).isSymbolicLink());
   assert.equal(fs.readFileSync(inRoot("replaced.txt"), "utf8"), "three");
 });
+
+// ---- file: URIs and source documents ----------------------------------------------------------
+
+check("readFileUri: of a directory, in both scopes", async () => {
+  fs.mkdirSync(inRoot("files"));
+  write("files/notes.md", "# Notes\n");
+  const roots = { space: root, chat: root };
+  assert.equal((await readFileUri("file:///sub/x.txt", roots)).text, "x\n");
+  const { path: where, text } = await readFileUri("file:notes.md", roots);
+  assert.deepEqual([where, text], ["files/notes.md", "# Notes\n"]);
+  for (const uri of ["file:///../outside/secret.txt", "file:///C:/a", "file:a%5Cb", "file:/a"]) {
+    await assert.rejects(readFileUri(uri, roots), { code: "INVALID_URI" }, uri);
+  }
+  const missing = { message: "NOT_FOUND: Workspace file not found at /sub/none.md" };
+  await assert.rejects(readFileUri("file:///sub/none.md", roots), missing);
+});
+
+check("FileStore: keeps bytes under their hash, and finds a flipped bit", async () => {
+  const directory = path.join(base, "store", "made");
+  const store = FileStore.open(directory);
+  const stored = await Promise.all(
+    Array.from({ length: 16 }, () => store.putBytes(Buffer.from("a"))),
+  );
+  const hash = sha256("a");
+  assert.deepEqual(stored[15], { hash, size: 1 });
+  const space = { store, resolve: async () => ({ hash, size: 1, mimeType: "text/plain" }) };
+  assert.equal((await readFileUri("file:///a.txt", { space })).text, "a");
+  fs.writeFileSync(path.join(directory, hash.slice(0, 2), hash.slice(2)), "b");
+  await assert.rejects(store.getBytes(hash), { code: "CORRUPT" });
+  await assert.rejects(readFileUri("file:///a.txt", { space }), { code: "CORRUPT" });
+});
+
+check(
+  "readSourceDocument: by DocPath, of a directory and of a store of the host's own",
+  async () => {
+    const stores = [
+      DirectoryStore.open(root),
+      {
+        get: async (docPath) =>
+          docPath === "sub/x.txt" ? { bytes: Buffer.from("x\n"), sizeBytes: 2 } : null,
+      },
+    ];
+    for (const store of stores) {
+      const json = '{ "path": "sub/x.txt", "maxBytes": 1 }';
+      const { file } = await readSourceDocument(json, { store });
+      assert.deepEqual(file, { path: "sub/x.txt", sizeBytes: 2, content: "x", isTruncated: true });
+      for (const docPath of ["../outside/secret.txt", "sub/none", "./sub/x.txt"]) {
+        const { errorCode } = await readSourceDocument({ path: docPath }, { store });
+        assert.equal(errorCode, "NOT_FOUND", docPath);
+      }
+    }
+  },
+);
 
 // ---- last: it leaves the process without a working directory ---------------------------------
 
