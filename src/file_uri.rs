@@ -542,6 +542,7 @@ impl Problem {
 impl FileUriError {
     /// The code, which is all that a program should branch on.
     #[must_use]
+    #[allow(clippy::match_same_arms, reason = "a table, layer by layer")]
     pub fn code(&self) -> FileUriErrorCode {
         use FileUriErrorCode as Code;
         match self {

@@ -254,11 +254,11 @@ pub fn read_document(
     let StoredDocument { mut bytes, size_bytes } = document;
     let given = bytes.len() as u64;
     let wanted = request.max_bytes.map_or(size_bytes, |most| most.get().min(size_bytes));
-    if given < wanted || given > size_bytes {
-        return Err(StoreFault::WrongLength { given, size: size_bytes, wanted });
-    }
     if wanted > MAX_DOCUMENT_BYTES {
         return Err(StoreFault::TooLarge(wanted));
+    }
+    if given < wanted || given > size_bytes {
+        return Err(StoreFault::WrongLength { given, size: size_bytes, wanted });
     }
     bytes.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
     let is_truncated = wanted < size_bytes;
@@ -329,14 +329,13 @@ pub fn get_from_directory(
         ) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let (bytes, size_bytes) = match max_bytes {
-        Some(most) => file.read_start(most.get().min(MAX_DOCUMENT_BYTES + 1))?,
-        None => {
-            let bytes = file.read_to_end(MAX_DOCUMENT_BYTES)?;
-            let size = bytes.len() as u64;
-            (bytes, size)
-        }
+    let Some(most) = max_bytes else {
+        let bytes = file.read_to_end(MAX_DOCUMENT_BYTES)?;
+        let size_bytes = bytes.len() as u64;
+        return Ok(Some(StoredDocument { bytes, size_bytes }));
     };
+    // One byte more than can be answered tells that it is too much.
+    let (bytes, size_bytes) = file.read_start(most.get().min(MAX_DOCUMENT_BYTES + 1))?;
     Ok(Some(StoredDocument { bytes, size_bytes }))
 }
 

@@ -270,7 +270,7 @@ mod tests {
                 let (store, together) = (Arc::clone(&store), Arc::clone(&together));
                 std::thread::spawn(move || {
                     together.wait();
-                    (0..50u8).map(|number| store.put(&[number; 9]).is_ok()).all(|put| put)
+                    (0..50u8).all(|number| store.put(&[number; 9]).is_ok())
                 })
             })
             .collect();

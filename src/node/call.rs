@@ -110,13 +110,13 @@ where
 pub(super) fn promise_of<'env, W, T: Outcome>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Call<'env, W>, NotStarted<'env, T>>,
-    start: impl FnOnce(&'env Env, Call<'env, W>, Deferred) -> napi::Result<()>,
+    start: impl FnOnce(&'env Env, Call<'env, W>, Deferred),
 ) -> napi::Result<Unknown<'env>> {
     let (deferred, promise) = Deferred::new(env)?;
     match guard(prepare) {
         Some(Ok(call)) => match call.signals.reason_if_aborted(env) {
             Some(reason) => deferred.reject(env, reason)?,
-            None => start(env, call, deferred)?,
+            None => start(env, call, deferred),
         },
         Some(Err(NotStarted::Refused(outcome))) => settle(env, deferred, outcome)?,
         Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
@@ -125,7 +125,7 @@ pub(super) fn promise_of<'env, W, T: Outcome>(
     Ok(promise)
 }
 
-fn spawn<'env, W, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred) -> napi::Result<()>
+fn spawn<'env, W, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred)
 where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome + Send,
@@ -139,7 +139,6 @@ where
     if started.is_err() {
         settle_pending(env, &pending, T::bug());
     }
-    Ok(())
 }
 
 /// A promise in flight. The worker's answer and the caller's signals share it: whoever comes first

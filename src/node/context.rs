@@ -84,16 +84,16 @@ impl Context {
     /// A context of which nothing but the directory counts.
     pub(super) fn read_directory(argument: Argument<'_>) -> Result<Self, ArgumentError> {
         let object = argument.object()?;
-        let root = match Workspace::from_js(object.value()) {
-            Some(workspace) => Root::Held(workspace.sandbox.clone().ok_or_else(|| {
-                ArgumentError::new(argument.name(), "is a Workspace that was closed", Got::Unsaid)
-            })?),
-            None => {
-                let root = object.property(c"workspaceRoot", "workspaceRoot")?;
-                Root::Named(read_root(root.ok_or_else(|| root_rule(Got::Kind("nothing")))?)?)
-            }
-        };
-        Ok(Self::of_root(root))
+        if let Some(workspace) = Workspace::from_js(object.value()) {
+            let closed = "is a Workspace that was closed";
+            let sandbox = workspace.sandbox.clone();
+            let sandbox =
+                sandbox.ok_or_else(|| ArgumentError::new(argument.name(), closed, Got::Unsaid))?;
+            return Ok(Self::of_root(Root::Held(sandbox)));
+        }
+        let root = object.property(c"workspaceRoot", "workspaceRoot")?;
+        let root = root.ok_or_else(|| root_rule(Got::Kind("nothing")))?;
+        Ok(Self::of_root(Root::Named(read_root(root)?)))
     }
 
     fn of_root(root: Root) -> Self {

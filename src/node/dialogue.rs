@@ -34,7 +34,7 @@ where
     promise_of(env, prepare, start)
 }
 
-fn start<'env, W, F, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred) -> napi::Result<()>
+fn start<'env, W, F, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred)
 where
     W: FnOnce(Js) -> F,
     F: Future<Output = T> + 'static,
@@ -54,16 +54,11 @@ where
             must_run_again: Cell::default(),
         }
     });
-    match call.signals.subscribe(env, &pending) {
-        Ok(subscriptions) => {
-            dialogue.subscriptions.set(Some(subscriptions));
-            dialogue.go_on(env);
-            Ok(())
-        }
-        Err(_) => {
-            settle_pending(env, &pending, T::bug());
-            Ok(())
-        }
+    if let Ok(subscriptions) = call.signals.subscribe(env, &pending) {
+        dialogue.subscriptions.set(Some(subscriptions));
+        dialogue.go_on(env);
+    } else {
+        settle_pending(env, &pending, T::bug());
     }
 }
 
@@ -155,6 +150,9 @@ impl Thrown {
 /// What JavaScript answered, or threw.
 pub(super) type Answer<R> = Result<R, Thrown>;
 
+/// Where an answer goes, and how it is read.
+type Question<R, Read> = (oneshot::Sender<Answer<R>>, Read);
+
 impl Js {
     /// The environment: valid while the dialogue runs.
     pub(super) fn env(&self) -> &Env {
@@ -198,7 +196,7 @@ impl Js {
 
     fn when_settled<R: 'static, Read: 'static>(
         &self,
-        waiting: Rc<Cell<Option<(oneshot::Sender<Answer<R>>, Read)>>>,
+        waiting: Rc<Cell<Option<Question<R, Read>>>>,
         answer: impl Fn(&Env, Unknown<'_>, Read) -> Answer<R> + 'static,
     ) -> napi::Result<Unknown<'_>> {
         let dialogue = self.dialogue.upgrade();
