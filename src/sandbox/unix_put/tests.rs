@@ -4,6 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rustix::fs::{OFlags, XattrFlags, fsetxattr};
+
+use super::draft::attribute_names;
+use super::sweep::sweep_now;
 use super::*;
 use crate::hash::sha256;
 

@@ -1,0 +1,64 @@
+//! The file that is to be replaced: opened, locked against other writers, compared.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Seek;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, statat};
+use rustix::io::Errno;
+
+use crate::hash::sha256_of;
+use crate::sandbox::temporary::Identity;
+use crate::sandbox::unix::{Directory, retry_interrupted};
+use crate::sandbox::write::{NewContent, PutError};
+
+pub(super) fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
+    let open = |access| {
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        retry_interrupted(|| openat(folder, name, flags, Mode::empty())).map(File::from)
+    };
+    match open(OFlags::RDONLY) {
+        // It may be written, if not read; that is enough to lock it.
+        Err(Errno::ACCESS) => open(OFlags::WRONLY),
+        opened => opened,
+    }
+}
+
+pub(super) fn check_expected(file: &mut File, content: &NewContent<'_>) -> Result<(), PutError> {
+    let Some(expected) = content.expected else { return Ok(()) };
+    let digest = file.rewind().and_then(|()| sha256_of(file)).map_err(PutError::System)?;
+    if digest == expected { Ok(()) } else { Err(PutError::Changed) }
+}
+
+pub(super) fn identity(file: &File) -> rustix::io::Result<Identity> {
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
+}
+
+/// Whether an open file is a regular one, and the one of that name.
+pub(super) fn stands_at(folder: &Directory, name: &OsStr, file: &File) -> rustix::io::Result<bool> {
+    let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let here = fstat(file)?;
+    let is_regular = FileType::from_raw_mode(here.st_mode) == FileType::RegularFile;
+    Ok(is_regular && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
+}
+/// Waits until no other writer of this library is at work on the file.
+///
+/// Whoever holds the lock longer than any write takes is another program, or hangs, and is not
+/// waited for: the exchange is safe without the lock, if not as discreet.
+pub(super) fn lock(file: &File, cancelled: &dyn Fn() -> bool) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        if begun.elapsed() > PATIENCE || cancelled() {
+            return;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}
