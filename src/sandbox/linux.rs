@@ -14,6 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+pub(super) use super::lease::Writers;
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
 use super::unix::{
     names, open_by_walk, open_error, read_flags, read_link, resolve_by_walk, retry_interrupted,

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::marker::PhantomData;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,20 @@ pub(super) fn link_unnamed(
     _name: &OsStr,
 ) -> rustix::io::Result<()> {
     Err(Errno::OPNOTSUPP)
+}
+
+/// Who has a file open for writing: macOS does not tell.
+pub(super) struct Writers<'file>(PhantomData<&'file File>);
+
+impl<'file> Writers<'file> {
+    pub(super) fn of(_file: &'file File) -> Self {
+        Self(PhantomData)
+    }
+
+    #[allow(clippy::unused_self, reason = "on Linux it is known")]
+    pub(super) fn are_at_work(&self) -> bool {
+        false
+    }
 }
 
 /// macOS has no magic links.

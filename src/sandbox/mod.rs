@@ -25,6 +25,8 @@ use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
 pub use write::{NewContent, WriteError, Written};
 
+#[cfg(target_os = "linux")]
+mod lease;
 mod sweeps;
 mod temporary;
 mod walk;

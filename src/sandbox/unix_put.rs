@@ -11,6 +11,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::OpenError;
+use super::system::Writers;
 use super::unix::{Directory, open_error, retry_interrupted};
 use super::write::{NewContent, PutError, Standing};
 
@@ -19,7 +20,7 @@ mod old;
 mod sweep;
 
 use draft::Draft;
-use old::{check_expected, lock, open_old, stands_at};
+use old::{check_displaced, check_expected, lock, open_old, stands_at};
 pub(super) use sweep::sweep;
 
 /// What looking at a file finds out: no more than that it is one. What is to be kept of it is asked
@@ -108,7 +109,8 @@ fn create_named(
 /// The new file and the old one exchange their names, so that nothing is gone before it is known
 /// to be what it was taken for; if it is not, the names are exchanged back. Writers of this library
 /// also lock the file that they replace: what one of them has compared stays true until it is done,
-/// so that what is refused was never seen. Against other programs the exchange remains.
+/// so that what is refused was never seen. Against other programs the exchange remains; and where
+/// the system tells who has the file open for writing, it is not replaced under that program's hands.
 pub(super) fn replace(
     folder: &Directory,
     name: &OsStr,
@@ -133,12 +135,12 @@ fn replace_from(
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
-    let mut old = open_old(folder, name).map_err(put_error)?;
+    let old = open_old(folder, name).map_err(put_error)?;
     lock(&old, cancelled);
     if !stands_at(folder, name, &old).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    check_expected(&mut old, content)?;
+    check_expected(&old, content)?;
 
     let prepare = |draft: &mut Draft<'_>| {
         draft.take_over(&old).map_err(put_error)?;
@@ -150,20 +152,20 @@ fn replace_from(
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
             temporary => {
-                return exchange(draft, &temporary.map_err(put_error)?, name, old, content);
+                return exchange(draft, &temporary.map_err(put_error)?, name, &old, content);
             }
         }
     }
     let mut draft = Draft::named(folder, PRIVATE).map_err(put_error)?;
     let temporary = prepare(&mut draft)?.map_err(put_error)?;
-    exchange(draft, &temporary, name, old, content)
+    exchange(draft, &temporary, name, &old, content)
 }
 
 fn exchange(
     mut draft: Draft<'_>,
     temporary: &OsStr,
     name: &OsStr,
-    mut old: File,
+    old: &File,
     content: &NewContent<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
@@ -175,13 +177,15 @@ fn exchange(
         Err(Errno::NOENT) => return Err(PutError::Raced),
         Err(error) => return Err(put_error(error)),
     }
-    let examined = examine(folder, temporary, &mut old, content);
-    let verdict = examined.and_then(|()| sync_if_durable(folder, content));
-    if verdict.is_err() && !draft.exchange_back(temporary, name) {
-        // Better a stray file than a lost one.
-        draft.leave(temporary);
+    let examined = examine(folder, temporary, old, content);
+    if let Err(error) = examined.and_then(|_writers| sync_if_durable(folder, content)) {
+        if !draft.exchange_back(temporary, name) {
+            // Better a stray file than a lost one.
+            draft.leave(temporary);
+        }
+        return Err(error);
     }
-    verdict
+    Ok(())
 }
 
 /// Where a file system cannot exchange: what is replaced is looked at once more just before, and
@@ -190,11 +194,11 @@ fn rename_over(
     mut draft: Draft<'_>,
     temporary: &OsStr,
     name: &OsStr,
-    mut old: File,
+    old: &File,
     content: &NewContent<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
-    examine(folder, name, &mut old, content)?;
+    let _writers = examine(folder, name, old, content)?;
     renameat(folder, temporary, folder, name).map_err(put_error)?;
     draft.name = None;
     sync_if_durable(folder, content)
@@ -204,13 +208,14 @@ fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> Result<(), P
     if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
 }
 
-/// Whether what stands at a name, or was displaced from it, is what is meant to be replaced.
-fn examine(
+/// Whether what stands at a name, or was displaced from it, is what is meant to be replaced. If that
+/// is a certain content, nobody else comes to write to it until what this gives is dropped.
+fn examine<'file>(
     folder: &Directory,
     at: &OsStr,
-    old: &mut File,
+    old: &'file File,
     content: &NewContent<'_>,
-) -> Result<(), PutError> {
+) -> Result<Option<Writers<'file>>, PutError> {
     if !matches!(look(folder, at), Ok(Standing::File(_))) {
         return Err(PutError::Raced);
     }
@@ -218,10 +223,9 @@ fn examine(
         if !stands_at(folder, at, old).map_err(put_error)? {
             return Err(PutError::Changed);
         }
-        // Somebody may have written into it after it was compared.
-        check_expected(old, content)?;
+        return check_displaced(old, content).map(Some);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The reading of an error at a name that was looked at before.

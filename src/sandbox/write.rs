@@ -60,6 +60,12 @@ pub enum WriteError {
     /// The file is not the one that was expected.
     #[error("the file has changed since it was read; read it again before replacing it")]
     Changed,
+    /// The file may be another than was expected by the time that somebody is done with it.
+    #[error(
+        "another program has the file open for writing, so it may have changed since it was read; \
+         try again when that program is done with it"
+    )]
+    BeingWritten,
     /// The caller called it off.
     #[error("aborted")]
     Cancelled,
@@ -79,6 +85,8 @@ pub(super) enum PutError {
     /// The file is not the one that was expected.
     Changed,
     Cancelled,
+    /// For another reason.
+    Refused(WriteError),
     System(io::Error),
 }
 
@@ -139,6 +147,7 @@ impl From<PutError> for Stop {
             PutError::Raced => Self::Again,
             PutError::Changed => Self::For(WriteError::Changed),
             PutError::Cancelled => Self::For(WriteError::Cancelled),
+            PutError::Refused(error) => Self::For(error),
             PutError::System(error) => Self::For(WriteError::System(error)),
         }
     }

@@ -10,9 +10,10 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, 
 use rustix::io::Errno;
 
 use crate::hash::sha256_of;
+use crate::sandbox::system::Writers;
 use crate::sandbox::temporary::Identity;
 use crate::sandbox::unix::{Directory, retry_interrupted};
-use crate::sandbox::write::{NewContent, PutError};
+use crate::sandbox::write::{NewContent, PutError, WriteError};
 
 pub(super) fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
     let open = |access| {
@@ -26,7 +27,35 @@ pub(super) fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<F
     }
 }
 
-pub(super) fn check_expected(file: &mut File, content: &NewContent<'_>) -> Result<(), PutError> {
+/// Whether the file has the bytes that are expected of it, and nobody is about to change them.
+///
+/// Before the file is displaced this spares readers the sight of what is then taken back.
+pub(super) fn check_expected(file: &File, content: &NewContent<'_>) -> Result<(), PutError> {
+    if content.expected.is_some() {
+        compare(file, content)?;
+        check_writers(&Writers::of(file))?;
+    }
+    Ok(())
+}
+
+/// The same of a file that has been displaced, for good: who had it open for writing before, or has
+/// found it by its name but not opened it yet, could still change it. Until what this gives is
+/// dropped, nobody else comes to write to it.
+pub(super) fn check_displaced<'file>(
+    file: &'file File,
+    content: &NewContent<'_>,
+) -> Result<Writers<'file>, PutError> {
+    let writers = Writers::of(file);
+    compare(file, content)?;
+    check_writers(&writers)?;
+    Ok(writers)
+}
+
+fn check_writers(writers: &Writers<'_>) -> Result<(), PutError> {
+    if writers.are_at_work() { Err(PutError::Refused(WriteError::BeingWritten)) } else { Ok(()) }
+}
+
+fn compare(mut file: &File, content: &NewContent<'_>) -> Result<(), PutError> {
     let Some(expected) = content.expected else { return Ok(()) };
     let digest = file.rewind().and_then(|()| sha256_of(file)).map_err(PutError::System)?;
     if digest == expected { Ok(()) } else { Err(PutError::Changed) }

@@ -1,6 +1,7 @@
 //! The ways that file systems without unnamed files need, and the sweep.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use super::draft::attribute_names;
 use super::sweep::sweep_now;
 use super::*;
 use crate::hash::sha256;
+use crate::sandbox::write::WriteError;
 
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();
@@ -174,4 +176,58 @@ fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() 
     let content = content(b"new");
     replace(&folder, OsStr::new("old.txt"), &facts, &content, &|| false).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// Whether leases tell here who has a file open for writing.
+fn writers_are_known(file: &File) -> bool {
+    let known = !matches!(Writers::of(file), Writers::Unknown);
+    if !known {
+        eprintln!("skipped: the system does not tell who has a file open for writing");
+    }
+    known
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_somebody_has_open_for_writing_is_not_the_expected_one() {
+    let (directory, folder) = folder();
+    let file = directory.path().join("t");
+    fs::write(&file, "old").unwrap();
+    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+    let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+    if !writers_are_known(&File::open(&file).unwrap()) {
+        return;
+    }
+    let refused = replace_named(&folder, "t", &expected);
+    assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+    writer.write_all(b" and edited").unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+    drop(writer);
+    fs::write(&file, "old").unwrap();
+    replace_named(&folder, "t", &expected).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    assert_eq!(names(directory.path()), ["t"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not_lost() {
+    let (directory, folder) = folder();
+    let file = directory.path().join("t");
+    fs::write(&file, "old").unwrap();
+    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    if !writers_are_known(&old) {
+        return;
+    }
+    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+    check_expected(&old, &expected).unwrap();
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+
+    let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected);
+    assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+    writer.write_all(b" and edited").unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+    assert_eq!(names(directory.path()), ["t"]);
 }
