@@ -8,14 +8,16 @@ import { describe, test } from "node:test";
 import type { CreateFileResult } from "../index.js";
 import { createFile, createFileSync, Workspace } from "../index.js";
 import { alongside, createInChild, watching } from "./support/child.ts";
-import { checkResult, inEveryWay, temporaries } from "./support/create.ts";
+import { checkResult, inEveryWay, sha256, temporaries } from "./support/create.ts";
 import {
   getXattr,
+  noAppendOnly,
   noImmutable,
   noPermissions,
   notPosix,
   notRoot,
   noXattrs,
+  setAppendOnly,
   setImmutable,
   setXattr,
   UNPRIVILEGED,
@@ -280,6 +282,44 @@ describe("permission", { skip: noPermissions }, () => {
         result.message,
       );
       assert.equal(fs.readFileSync(target, "utf8"), "old");
+    }),
+  );
+});
+
+describe("an append-only folder", { skip: noAppendOnly }, () => {
+  /** Runs `body` while a folder is append-only, and lets go of it so that the workspace can be removed. */
+  async function whileAppendOnly(absolute: string, body: () => Promise<unknown>): Promise<void> {
+    setAppendOnly(absolute, true);
+    try {
+      await body();
+    } finally {
+      setAppendOnly(absolute, false);
+    }
+  }
+
+  test(
+    "an overwrite is WriteFailed, and leaves no temporary that nobody may remove",
+    inEveryWay(async (creator) => {
+      creator.ws.write("dir/a.txt", "old");
+      const args = { path: "dir/a.txt", content: "new", overwrite: true };
+      await whileAppendOnly(creator.ws.at("dir"), async () => {
+        await creator.refuses(args, "WriteFailed", /append-only/);
+        const expectedHash = sha256("old");
+        await creator.refuses({ ...args, expectedHash }, "WriteFailed", /append-only/);
+      });
+      await creator.creates(args, { bytes: "new" });
+    }),
+  );
+
+  test(
+    "a new file is created in it, and in a new folder",
+    inEveryWay(async (creator) => {
+      creator.ws.folder("dir");
+      await whileAppendOnly(creator.ws.at("dir"), async () => {
+        await creator.creates({ path: "dir/a.txt", content: "a" }, { bytes: "a" });
+        await creator.creates({ path: "dir/sub/b.txt", content: "b" }, { bytes: "b" });
+        await creator.refuses({ path: "dir/a.txt", content: "b" }, "FileExists");
+      });
     }),
   );
 });

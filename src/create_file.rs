@@ -208,7 +208,7 @@ impl CreateFileError {
                 WriteError::Exists => Code::FileExists,
                 WriteError::Folder(_) => Code::DirectoryCreateFailed,
                 WriteError::Changed | WriteError::Contended => Code::WriteFailed,
-                WriteError::BeingWritten => Code::WriteFailed,
+                WriteError::AppendOnly | WriteError::BeingWritten => Code::WriteFailed,
                 WriteError::Cancelled | WriteError::System(_) => Code::WriteFailed,
             },
             Self::Bug => Code::UnhandledException,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, linkat, openat,
-    openat2, readlinkat,
+    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxAttributes, StatxFlags, fstat,
+    fstatfs, linkat, openat, openat2, readlinkat, statx,
 };
 use rustix::io::Errno;
 
@@ -224,6 +224,13 @@ fn open_beneath(
         }
     }
     Err(refused)
+}
+
+/// Whether entries of this folder can be made, but neither renamed nor removed.
+pub(super) fn is_append_only(folder: &Directory) -> bool {
+    let flags = AtFlags::EMPTY_PATH;
+    statx(folder, "", flags, StatxFlags::empty())
+        .is_ok_and(|entry| entry.stx_attributes.contains(StatxAttributes::APPEND))
 }
 
 /// Whether links in this directory may be magic: in `/proc`, everywhere but at its top.

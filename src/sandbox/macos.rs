@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, getpath};
+use rustix::fs::{Mode, OFlags, fstat, getpath};
 use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
@@ -78,6 +78,13 @@ impl<'file> Writers<'file> {
     pub(super) fn are_at_work(&self) -> bool {
         false
     }
+}
+
+/// Whether entries of this folder can be made, but neither renamed nor removed: `UF_APPEND` or
+/// `SF_APPEND` of `sys/stat.h`.
+pub(super) fn is_append_only(folder: &Directory) -> bool {
+    const APPEND: u32 = 0x0000_0004 | 0x0004_0000;
+    fstat(folder).is_ok_and(|entry| entry.st_flags & APPEND != 0)
 }
 
 /// macOS has no magic links.

@@ -10,10 +10,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::OpenError;
 use super::system::Writers;
 use super::unix::{Directory, open_error, retry_interrupted};
-use super::write::{NewContent, PutError, Standing};
+use super::write::{NewContent, PutError, Standing, WriteError};
+use super::{OpenError, system};
 
 mod draft;
 mod old;
@@ -98,6 +98,7 @@ fn create_named(
     content: &NewContent<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
+    refuse_append_only(folder)?;
     let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
     draft.fill(content, cancelled)?;
     draft.rename_exclusively(name).map_err(put_error)?;
@@ -119,8 +120,17 @@ pub(super) fn replace(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), PutError> {
     accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
+    refuse_append_only(folder)?;
     sweep(folder);
     replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, cancelled)
+}
+
+/// A temporary name would be there to stay.
+fn refuse_append_only(folder: &Directory) -> Result<(), PutError> {
+    if system::is_append_only(folder) {
+        return Err(PutError::Refused(WriteError::AppendOnly));
+    }
+    Ok(())
 }
 
 /// Begins a draft without a name, if that can be.

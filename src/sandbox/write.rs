@@ -60,6 +60,9 @@ pub enum WriteError {
     /// The file is not the one that was expected.
     #[error("the file has changed since it was read; read it again before replacing it")]
     Changed,
+    /// What stands in the folder stays, and so would a temporary.
+    #[error("the folder is append-only: nothing that stands in it can be replaced")]
+    AppendOnly,
     /// The file may be another than was expected by the time that somebody is done with it.
     #[error(
         "another program has the file open for writing, so it may have changed since it was read; \

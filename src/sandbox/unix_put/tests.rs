@@ -178,6 +178,25 @@ fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() 
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_named_draft_is_not_begun_in_an_append_only_folder() {
+    let (directory, folder) = folder();
+    let chattr = |flag| {
+        let chattr = std::process::Command::new("chattr").arg(flag).arg(directory.path()).output();
+        chattr.is_ok_and(|output| output.status.success())
+    };
+    if !chattr("+a") {
+        eprintln!("skipped: no append-only folders for this user or on this file system");
+        return;
+    }
+    let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), &|| false);
+    let left = names(directory.path());
+    assert!(chattr("-a"));
+    assert!(matches!(refused, Err(PutError::Refused(WriteError::AppendOnly))), "{refused:?}");
+    assert_eq!(left, Vec::<String>::new());
+}
+
 /// Whether leases tell here who has a file open for writing.
 fn writers_are_known(file: &File) -> bool {
     let known = !matches!(Writers::of(file), Writers::Unknown);
