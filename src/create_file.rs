@@ -210,6 +210,7 @@ impl CreateFileError {
                 WriteError::Changed | WriteError::Contended => Code::WriteFailed,
                 WriteError::AppendOnly | WriteError::BeingWritten => Code::WriteFailed,
                 WriteError::Cancelled | WriteError::System(_) => Code::WriteFailed,
+                WriteError::Flawed(_) => Code::WriteFailed,
             },
             Self::Bug => Code::UnhandledException,
         }
@@ -224,7 +225,7 @@ impl CreateFileError {
 ///
 /// # Errors
 ///
-/// [`CreateFileError`]: nothing has changed on disk then. `WriteError::Cancelled` after `cancelled`
+/// [`CreateFileError`]: but for [`WriteError::Flawed`] nothing has changed on disk then. `WriteError::Cancelled` after `cancelled`
 /// said yes.
 pub fn create_file(
     sandbox: &Sandbox,

@@ -270,6 +270,81 @@ mod unix {
         }
     }
 
+    /// Runs a request, and `interfere` once, when the file is about to show.
+    fn run_with(
+        sandbox: &Sandbox,
+        request: CreateFileRequest,
+        interfere: &dyn Fn() -> bool,
+    ) -> Result<CreatedFile, CreateFileError> {
+        let asked = std::cell::Cell::new(0);
+        let cancelled = || {
+            asked.set(asked.get() + 1);
+            asked.get() == 2 && interfere()
+        };
+        let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+        create_file(sandbox, request, &options, &cancelled)
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_out_of_the_workspace_meanwhile_is_not_written_to() {
+        for tier in 0..2 {
+            for (path, made) in [("dir/new.txt", true), ("dir/t.txt", true), ("link", false)] {
+                let scene = Scene::new();
+                let moved = scene.directory.path().join("outside/moved");
+                fs::write(scene.root().join("dir/t.txt"), "old").unwrap();
+                symlink("dir/t.txt", scene.root().join("link")).unwrap();
+                let request = request(path, "new", true);
+                let result = run_with(&scene.tiers()[tier], request, &|| {
+                    fs::rename(scene.root().join("dir"), &moved).unwrap();
+                    false
+                });
+                // What happens is what would have, had the folder been moved before.
+                assert_eq!(result.is_ok(), made, "{path}: {result:?}");
+                assert_eq!(names(&moved), ["t.txt"], "{path}");
+                assert_eq!(fs::read_to_string(moved.join("t.txt")).unwrap(), "old", "{path}");
+                if made {
+                    assert_eq!(scene.read(path), "new");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_that_others_have_put_in_the_place_of_a_made_one_is_not_taken_back() {
+        let scene = Scene::new();
+        for sandbox in scene.tiers() {
+            let made = scene.root().join("a/b");
+            let stopped = run_with(&sandbox, request("a/b/c.txt", "new", false), &|| {
+                fs::rename(&made, scene.root().join("dir/ours")).unwrap();
+                fs::create_dir(&made).unwrap();
+                true
+            });
+            assert!(stopped.is_err());
+            assert!(made.is_dir());
+            fs::remove_dir_all(scene.root().join("a")).unwrap();
+            fs::remove_dir(scene.root().join("dir/ours")).unwrap();
+        }
+    }
+
+    #[test]
+    fn however_many_folders_are_made_few_handles_are_held_and_all_are_taken_back() {
+        let scene = Scene::new();
+        let handles = || fs::read_dir("/dev/fd").unwrap().count();
+        for sandbox in scene.tiers() {
+            let path = "d/".repeat(600) + "new.txt";
+            let before = handles();
+            let held = std::cell::Cell::new(0);
+            let stopped = run_with(&sandbox, request(&path, "new", false), &|| {
+                held.set(handles());
+                true
+            });
+            assert!(matches!(stopped, Err(CreateFileError::Write(WriteError::Cancelled))));
+            // Other tests open files meanwhile, too.
+            assert!(held.get() < before + 300, "{} handles, {before} before", held.get());
+            assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
+        }
+    }
+
     #[test]
     fn another_hard_link_keeps_the_old_content() {
         let scene = Scene::new();

@@ -20,7 +20,7 @@ use super::unix::{
     names, open_by_walk, open_error, read_flags, read_link, resolve_by_walk, retry_interrupted,
 };
 pub(super) use super::unix_put::{
-    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+    FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use super::walk::{Entry, Walk};
 use super::{Containment, OpenError, Root};

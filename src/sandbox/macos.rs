@@ -13,7 +13,7 @@ use rustix::io::Errno;
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
 use super::unix::{names, open_by_walk, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
-    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+    FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;

@@ -23,7 +23,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
-pub use write::{NewContent, WriteError, Written};
+pub use write::{Flaw, NewContent, WriteError, Written};
 
 #[cfg(target_os = "linux")]
 mod lease;
@@ -242,7 +242,7 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// [`WriteError`]; nothing has changed then.
+    /// [`WriteError`]; but for [`WriteError::Flawed`] nothing has changed then.
     pub fn write_file(
         &self,
         path: &NewFilePath,

@@ -5,14 +5,14 @@ use std::fs::File;
 use std::io;
 
 use rustix::fs::{
-    Access, AtFlags, FileType, Mode, RenameFlags, accessat, mkdirat, renameat, renameat_with,
-    statat, unlinkat,
+    Access, AtFlags, FileType, Mode, RenameFlags, accessat, fstat, mkdirat, renameat,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::system::Writers;
 use super::unix::{Directory, open_error, retry_interrupted};
-use super::write::{NewContent, PutError, Standing, WriteError};
+use super::write::{Caller, Flaw, FolderId, NewContent, PutError, Standing, WriteError};
 use super::{OpenError, system};
 
 mod draft;
@@ -47,18 +47,31 @@ pub(super) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenErr
     })
 }
 
-/// Makes a folder; `false` if something of that name is there already.
-pub(super) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<bool> {
+/// Makes a folder; `None` if something of that name is there already.
+pub(super) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<Option<FolderId>> {
     match mkdirat(parent, name, NEW_FOLDER) {
-        Ok(()) => Ok(true),
-        Err(Errno::EXIST) => Ok(false),
+        Ok(()) => Ok(Some(id_at(parent, name)?)),
+        Err(Errno::EXIST) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Removes a folder if it is empty.
-pub(super) fn remove_folder(parent: &Directory, name: &OsStr) -> io::Result<()> {
+/// Removes a folder if it is that one, and empty.
+pub(super) fn remove_folder(parent: &Directory, name: &OsStr, id: FolderId) -> io::Result<()> {
+    if id_at(parent, name)? != id {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}
+
+pub(super) fn folder_id(folder: &Directory) -> io::Result<FolderId> {
+    let stat = fstat(folder)?;
+    Ok((stat.st_dev.into(), stat.st_ino))
+}
+
+fn id_at(parent: &Directory, name: &OsStr) -> rustix::io::Result<FolderId> {
+    let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((stat.st_dev.into(), stat.st_ino))
 }
 
 /// Lets a folder's entries reach the disk.
@@ -76,33 +89,33 @@ pub(super) fn create(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(put_error)? {
-        draft.fill(content, cancelled)?;
+        draft.fill(content, caller.cancelled)?;
         match draft.link_at(name) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
             linked => {
                 linked.map_err(put_error)?;
-                return draft.make_certain(name, content);
+                return draft.make_certain(name, content, caller);
             }
         }
     }
-    create_named(folder, name, content, cancelled)
+    create_named(folder, name, content, caller)
 }
 
 fn create_named(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     refuse_append_only(folder)?;
     let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
-    draft.fill(content, cancelled)?;
+    draft.fill(content, caller.cancelled)?;
     draft.rename_exclusively(name).map_err(put_error)?;
-    draft.make_certain(name, content)
+    draft.make_certain(name, content, caller)
 }
 
 /// Puts other content in a file's place.
@@ -117,12 +130,12 @@ pub(super) fn replace(
     name: &OsStr,
     _facts: &FileFacts,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).map_err(put_error)?;
     refuse_append_only(folder)?;
     sweep(folder);
-    replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, cancelled)
+    replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, caller)
 }
 
 /// A temporary name would be there to stay.
@@ -143,10 +156,10 @@ fn replace_from(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let old = open_old(folder, name).map_err(put_error)?;
-    lock(&old, cancelled);
+    lock(&old, caller.cancelled);
     if !stands_at(folder, name, &old).map_err(put_error)? {
         return Err(PutError::Raced);
     }
@@ -154,21 +167,28 @@ fn replace_from(
 
     let prepare = |draft: &mut Draft<'_>| {
         draft.take_over(&old).map_err(put_error)?;
-        draft.fill(content, cancelled)?;
-        Ok(draft.name_beside(&old))
+        draft.fill(content, caller.cancelled)?;
+        Ok::<_, PutError>(draft.name_beside(&old))
     };
     if let Some(mut draft) = begin(folder, PRIVATE).map_err(put_error)? {
         match prepare(&mut draft)? {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
             temporary => {
-                return exchange(draft, &temporary.map_err(put_error)?, name, &old, content);
+                return exchange(
+                    draft,
+                    &temporary.map_err(put_error)?,
+                    name,
+                    &old,
+                    content,
+                    caller,
+                );
             }
         }
     }
     let mut draft = Draft::named(folder, PRIVATE).map_err(put_error)?;
     let temporary = prepare(&mut draft)?.map_err(put_error)?;
-    exchange(draft, &temporary, name, &old, content)
+    exchange(draft, &temporary, name, &old, content, caller)
 }
 
 fn exchange(
@@ -177,25 +197,27 @@ fn exchange(
     name: &OsStr,
     old: &File,
     content: &NewContent<'_>,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            return rename_over(draft, temporary, name, old, content);
+            return rename_over(draft, temporary, name, old, content, caller);
         }
         Err(Errno::NOENT) => return Err(PutError::Raced),
         Err(error) => return Err(put_error(error)),
     }
     let examined = examine(folder, temporary, old, content);
-    if let Err(error) = examined.and_then(|_writers| sync_if_durable(folder, content)) {
-        if !draft.exchange_back(temporary, name) {
-            // Better a stray file than a lost one.
-            draft.leave(temporary);
-        }
+    let Err(error) = examined.and_then(|_writers| settle(folder, content, caller)) else {
+        return Ok(());
+    };
+    if draft.exchange_back(temporary, name) {
         return Err(error);
     }
-    Ok(())
+    // Better a stray file than a lost one.
+    draft.leave(temporary);
+    Err(Flaw::NotPutBack.into())
 }
 
 /// Where a file system cannot exchange: what is replaced is looked at once more just before, and
@@ -206,16 +228,32 @@ fn rename_over(
     name: &OsStr,
     old: &File,
     content: &NewContent<'_>,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     let _writers = examine(folder, name, old, content)?;
+    check_place(folder, caller)?;
     renameat(folder, temporary, folder, name).map_err(put_error)?;
     draft.name = None;
-    sync_if_durable(folder, content)
+    sync_if_durable(folder, content).map_err(|error| Flaw::Unsynced(error).into())
 }
 
-fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> Result<(), PutError> {
-    if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
+/// After a name has come to mean the new file: it must be where it was meant to be, and last.
+fn settle(
+    folder: &Directory,
+    content: &NewContent<'_>,
+    caller: Caller<'_>,
+) -> Result<(), PutError> {
+    check_place(folder, caller)?;
+    sync_if_durable(folder, content).map_err(PutError::System)
+}
+
+fn check_place(folder: &Directory, caller: Caller<'_>) -> Result<(), PutError> {
+    if (caller.leads_to)(folder) { Ok(()) } else { Err(PutError::Raced) }
+}
+
+fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> io::Result<()> {
+    if content.durable { sync_folder(folder) } else { Ok(()) }
 }
 
 /// Whether what stands at a name, or was displaced from it, is what is meant to be replaced. If that

@@ -13,11 +13,11 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::old::{identity, stands_at};
-use super::sync_if_durable;
+use super::settle;
 use crate::sandbox::system;
 use crate::sandbox::temporary::{self, Identity};
 use crate::sandbox::unix::{Directory, retry_interrupted};
-use crate::sandbox::write::{NewContent, PutError};
+use crate::sandbox::write::{Caller, Flaw, NewContent, PutError};
 
 /// What may be kept of a replaced file's mode. The set-user-ID and set-group-ID bits go, as they
 /// do when a user writes to a file: new content has not earned them.
@@ -150,17 +150,31 @@ impl<'folder> Draft<'folder> {
         Ok(name)
     }
 
-    /// After the new name showed: it must reach the disk, or go again.
+    /// After the new name showed: it must be where it was meant to be, and reach the disk, or go
+    /// again.
     pub(super) fn make_certain(
         &self,
         name: &OsStr,
         content: &NewContent<'_>,
+        caller: Caller<'_>,
     ) -> Result<(), PutError> {
-        sync_if_durable(self.folder, content).inspect_err(|_| {
-            if stands_at(self.folder, name, &self.file) == Ok(true) {
-                let _ = unlinkat(self.folder, name, AtFlags::empty());
-            }
+        let Err(error) = settle(self.folder, content, caller) else { return Ok(()) };
+        if self.take_away(name).is_ok() {
+            return Err(error);
+        }
+        Err(match error {
+            PutError::System(error) => Flaw::Unsynced(error).into(),
+            _ => Flaw::Moved.into(),
         })
+    }
+
+    /// Takes the file away from its name, unless another has come to stand there.
+    fn take_away(&self, name: &OsStr) -> rustix::io::Result<()> {
+        match stands_at(self.folder, name, &self.file) {
+            Ok(true) => unlinkat(self.folder, name, AtFlags::empty()),
+            Ok(false) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Undoes an exchange, so that the name has again what was displaced from it.
@@ -191,9 +205,11 @@ impl<'folder> Draft<'folder> {
         false
     }
 
-    /// Leaves what stands at the temporary name, under one that no sweep takes for a leftover.
+    /// Leaves what stands at the temporary name, under one that no sweep takes for a leftover: made
+    /// for a file that does not stand there.
     pub(super) fn leave(&mut self, temporary: &OsStr) {
-        let name = temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN);
+        let own = identity(&self.file).unwrap_or(Identity { inode: u64::MAX, born: 0 });
+        let name = temporary::new_name(own, Identity::UNKNOWN);
         let flags = RenameFlags::NOREPLACE;
         let _ = renameat_with(self.folder, temporary, self.folder, name, flags);
         self.name = None;

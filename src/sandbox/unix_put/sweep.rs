@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 
-use rustix::fs::{AtFlags, Dir, FlockOperation, flock, fstat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FlockOperation, flock, unlinkat};
 
-use super::look;
 use super::old::{identity, open_old, stands_at};
+use super::{folder_id, look};
 use crate::sandbox::unix::Directory;
 use crate::sandbox::write::Standing;
 use crate::sandbox::{sweeps, temporary};
@@ -13,8 +13,8 @@ use crate::sandbox::{sweeps, temporary};
 /// Removes what killed processes have left in a folder: files whose temporary name was made for
 /// them, and whose writer does not hold their lock any more.
 pub(in crate::sandbox) fn sweep(folder: &Directory) {
-    let Ok(stat) = fstat(folder) else { return };
-    sweeps::when_due((stat.st_dev.into(), stat.st_ino), || sweep_now(folder));
+    let Ok(id) = folder_id(folder) else { return };
+    sweeps::when_due(id, || sweep_now(folder));
 }
 
 pub(super) fn sweep_now(folder: &Directory) {

@@ -13,6 +13,11 @@ use super::*;
 use crate::hash::sha256;
 use crate::sandbox::write::WriteError;
 
+const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
+const CALLED_OFF: Caller<'_> = Caller { cancelled: &|| true, ..AT_EASE };
+/// The folder has been moved away.
+const ASTRAY: Caller<'_> = Caller { leads_to: &|_| false, ..AT_EASE };
+
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();
     let handle = Directory::open_root(directory.path()).unwrap();
@@ -34,16 +39,16 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
     let name = OsStr::new(name);
-    replace_from(|_, _| Ok(None), folder, name, content, &|| false)
+    replace_from(|_, _| Ok(None), folder, name, content, AT_EASE)
 }
 
 #[test]
 fn a_named_draft_becomes_a_new_file_and_leaves_nothing() {
     let (directory, folder) = folder();
     let name = OsStr::new("new.txt");
-    create_named(&folder, name, &content(b"new"), &|| false).unwrap();
+    create_named(&folder, name, &content(b"new"), AT_EASE).unwrap();
     assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
-    let again = create_named(&folder, name, &content(b"newer"), &|| false);
+    let again = create_named(&folder, name, &content(b"newer"), AT_EASE);
     assert!(matches!(again, Err(PutError::Raced)));
     assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
     assert_eq!(names(directory.path()), ["new.txt"]);
@@ -67,7 +72,7 @@ fn a_named_draft_replaces_a_file_and_leaves_nothing() {
 #[test]
 fn a_draft_that_is_called_off_leaves_nothing() {
     let (directory, folder) = folder();
-    let stopped = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), &|| true);
+    let stopped = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), CALLED_OFF);
     assert!(matches!(stopped, Err(PutError::Cancelled)));
     assert_eq!(names(directory.path()), Vec::<String>::new());
 }
@@ -174,25 +179,28 @@ fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() 
     let Ok(Standing::File(facts)) = look(&folder, OsStr::new("old.txt")) else { panic!() };
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let content = content(b"new");
-    replace(&folder, OsStr::new("old.txt"), &facts, &content, &|| false).unwrap();
+    replace(&folder, OsStr::new("old.txt"), &facts, &content, AT_EASE).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// Whether a folder could be given a flag, or could be relieved of it.
+#[cfg(target_os = "linux")]
+fn chattr(flag: &str, directory: &Path) -> bool {
+    let chattr = std::process::Command::new("chattr").arg(flag).arg(directory).output();
+    chattr.is_ok_and(|output| output.status.success())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_named_draft_is_not_begun_in_an_append_only_folder() {
     let (directory, folder) = folder();
-    let chattr = |flag| {
-        let chattr = std::process::Command::new("chattr").arg(flag).arg(directory.path()).output();
-        chattr.is_ok_and(|output| output.status.success())
-    };
-    if !chattr("+a") {
+    if !chattr("+a", directory.path()) {
         eprintln!("skipped: no append-only folders for this user or on this file system");
         return;
     }
-    let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), &|| false);
+    let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), AT_EASE);
     let left = names(directory.path());
-    assert!(chattr("-a"));
+    assert!(chattr("-a", directory.path()));
     assert!(matches!(refused, Err(PutError::Refused(WriteError::AppendOnly))), "{refused:?}");
     assert_eq!(left, Vec::<String>::new());
 }
@@ -244,9 +252,70 @@ fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not
     let temporary = draft.name_beside(&old).unwrap();
     let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
 
-    let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected);
+    let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected, AT_EASE);
     assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
     writer.write_all(b" and edited").unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
     assert_eq!(names(directory.path()), ["t"]);
+}
+
+#[test]
+fn a_new_file_goes_again_if_its_folder_was_moved() {
+    let (directory, folder) = folder();
+    for create in [create, create_named] {
+        let moved = create(&folder, OsStr::new("new.txt"), &content(b"new"), ASTRAY);
+        assert!(matches!(moved, Err(PutError::Raced)), "{moved:?}");
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_replaced_file_returns_if_its_folder_was_moved() {
+    let (directory, folder) = folder();
+    let name = OsStr::new("old.txt");
+    fs::write(directory.path().join(name), "old").unwrap();
+    let check = |moved: Result<(), PutError>| {
+        assert!(matches!(moved, Err(PutError::Raced)), "{moved:?}");
+        assert_eq!(fs::read(directory.path().join(name)).unwrap(), b"old");
+        assert_eq!(names(directory.path()), ["old.txt"]);
+    };
+    check(replace(&folder, name, &FileFacts, &content(b"new"), ASTRAY));
+    check(replace_from(|_, _| Ok(None), &folder, name, &content(b"new"), ASTRAY));
+    let old = open_old(&folder, name).unwrap();
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    check(rename_over(draft, &temporary, name, &old, &content(b"new"), ASTRAY));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_taken_back_is_not_denied() {
+    let (directory, folder) = folder();
+    let Some(mut draft) = Draft::unnamed(&folder, NEW_FILE).unwrap() else { return };
+    draft.fill(&content(b"new"), &|| false).unwrap();
+    if !chattr("+a", directory.path()) {
+        eprintln!("skipped: no append-only folders for this user or on this file system");
+        return;
+    }
+    let name = OsStr::new("new.txt");
+    draft.link_at(name).unwrap();
+    let flawed = draft.make_certain(name, &content(b"new"), ASTRAY);
+    assert!(chattr("-a", directory.path()));
+    let expected = matches!(flawed, Err(PutError::Refused(WriteError::Flawed(Flaw::Moved))));
+    assert!(expected, "{flawed:?}");
+    assert_eq!(names(directory.path()), ["new.txt"]);
+}
+
+#[test]
+fn what_could_not_be_put_back_is_kept_under_a_name_that_no_sweep_takes() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("t"), "").unwrap();
+    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+    draft.leave(&temporary);
+    drop((draft, old));
+    sweep_now(&folder);
+    assert_eq!(names(directory.path()).len(), 2);
 }
