@@ -209,6 +209,7 @@ impl CreateFileError {
                 WriteError::Folder(_) => Code::DirectoryCreateFailed,
                 WriteError::Changed | WriteError::Contended => Code::WriteFailed,
                 WriteError::AppendOnly | WriteError::BeingWritten => Code::WriteFailed,
+                WriteError::Unreadable => Code::WriteFailed,
                 WriteError::Cancelled | WriteError::System(_) => Code::WriteFailed,
                 WriteError::Flawed(_) => Code::WriteFailed,
             },

@@ -1,7 +1,6 @@
 //! Putting bytes at a name beneath a folder's handle, on Linux and macOS.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 
 use rustix::fs::{
@@ -20,7 +19,7 @@ mod old;
 mod sweep;
 
 use draft::Draft;
-use old::{check_displaced, check_expected, lock, open_old, stands_at};
+use old::{Old, stands_at};
 pub(super) use sweep::sweep;
 
 /// What looking at a file finds out: no more than that it is one. What is to be kept of it is asked
@@ -158,15 +157,14 @@ fn replace_from(
     content: &NewContent<'_>,
     caller: Caller<'_>,
 ) -> Result<(), PutError> {
-    let old = open_old(folder, name).map_err(put_error)?;
-    lock(&old, caller.cancelled);
-    if !stands_at(folder, name, &old).map_err(put_error)? {
+    let old = Old::take(folder, name, content, caller.cancelled)?;
+    if !stands_at(folder, name, &old.file).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    check_expected(&old, content)?;
+    old.check_expected(content)?;
 
     let prepare = |draft: &mut Draft<'_>| {
-        draft.take_over(&old).map_err(put_error)?;
+        draft.take_over(&old.file).map_err(put_error)?;
         draft.fill(content, caller.cancelled)?;
         Ok::<_, PutError>(draft.name_beside(&old))
     };
@@ -195,7 +193,7 @@ fn exchange(
     mut draft: Draft<'_>,
     temporary: &OsStr,
     name: &OsStr,
-    old: &File,
+    old: &Old,
     content: &NewContent<'_>,
     caller: Caller<'_>,
 ) -> Result<(), PutError> {
@@ -208,7 +206,12 @@ fn exchange(
         Err(Errno::NOENT) => return Err(PutError::Raced),
         Err(error) => return Err(put_error(error)),
     }
-    let examined = examine(folder, temporary, old, content);
+    let examined = match look(folder, temporary) {
+        // Somebody has removed it, and where nothing was expected of it nothing has to be put back.
+        Ok(Standing::Nothing) if content.expected.is_none() => Ok(None),
+        Ok(Standing::File(_)) => examine(folder, temporary, old, content),
+        _ => Err(PutError::Raced),
+    };
     let Err(error) = examined.and_then(|_writers| settle(folder, content, caller)) else {
         return Ok(());
     };
@@ -226,11 +229,14 @@ fn rename_over(
     mut draft: Draft<'_>,
     temporary: &OsStr,
     name: &OsStr,
-    old: &File,
+    old: &Old,
     content: &NewContent<'_>,
     caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
+    if !matches!(look(folder, name), Ok(Standing::File(_))) {
+        return Err(PutError::Raced);
+    }
     let _writers = examine(folder, name, old, content)?;
     check_place(folder, caller)?;
     renameat(folder, temporary, folder, name).map_err(put_error)?;
@@ -256,24 +262,22 @@ fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> io::Result<(
     if content.durable { sync_folder(folder) } else { Ok(()) }
 }
 
-/// Whether what stands at a name, or was displaced from it, is what is meant to be replaced. If that
-/// is a certain content, nobody else comes to write to it until what this gives is dropped.
-fn examine<'file>(
+/// Whether the file that stands at a name, or was displaced from it, is what is meant to be
+/// replaced. If that is a certain content, nobody else comes to write to it until what this gives is
+/// dropped.
+fn examine<'old>(
     folder: &Directory,
     at: &OsStr,
-    old: &'file File,
+    old: &'old Old,
     content: &NewContent<'_>,
-) -> Result<Option<Writers<'file>>, PutError> {
-    if !matches!(look(folder, at), Ok(Standing::File(_))) {
-        return Err(PutError::Raced);
+) -> Result<Option<Writers<'old>>, PutError> {
+    if content.expected.is_none() {
+        return Ok(None);
     }
-    if content.expected.is_some() {
-        if !stands_at(folder, at, old).map_err(put_error)? {
-            return Err(PutError::Changed);
-        }
-        return check_displaced(old, content).map(Some);
+    if !stands_at(folder, at, &old.file).map_err(put_error)? {
+        return Err(PutError::Changed);
     }
-    Ok(None)
+    old.check_displaced(content).map(Some)
 }
 
 /// The reading of an error at a name that was looked at before.
@@ -281,6 +285,8 @@ fn put_error(error: Errno) -> PutError {
     match error {
         // Somebody was faster, or took the folder away, or put a link or a FIFO there.
         Errno::EXIST | Errno::NOENT | Errno::LOOP | Errno::NXIO => PutError::Raced,
+        // Only `O_NONBLOCK` says so, and only for the sake of a lease.
+        Errno::AGAIN => PutError::Refused(WriteError::Way(OpenError::Leased)),
         error => PutError::System(error.into()),
     }
 }

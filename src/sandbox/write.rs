@@ -70,6 +70,9 @@ pub enum WriteError {
          try again when that program is done with it"
     )]
     BeingWritten,
+    /// What it holds cannot be compared.
+    #[error("the file may not be read, and so cannot be compared with expectedHash")]
+    Unreadable,
     /// The caller called it off.
     #[error("aborted")]
     Cancelled,
@@ -96,7 +99,7 @@ pub enum Flaw {
     /// It should not have taken that file's place.
     #[error(
         "the file that it took the place of should have been put back, and could not; \
-         that one is kept beside it under a name that starts with .rf-"
+         unless somebody has removed it, it is kept beside under a name that starts with .rf-"
     )]
     NotPutBack,
 }

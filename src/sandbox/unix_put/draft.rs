@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::old::{identity, stands_at};
+use super::old::{Old, identity, stands_at};
 use super::settle;
 use crate::sandbox::system;
 use crate::sandbox::temporary::{self, Identity};
@@ -120,9 +120,10 @@ impl<'folder> Draft<'folder> {
         }
     }
 
-    /// A temporary name beside the file that this one is to displace, made for both of them.
-    pub(super) fn name_beside(&mut self, old: &File) -> rustix::io::Result<OsString> {
-        let displaced = identity(old)?;
+    /// A temporary name beside the file that this one is to displace, made for both of them as far as
+    /// a sweep may know them.
+    pub(super) fn name_beside(&mut self, old: &Old) -> rustix::io::Result<OsString> {
+        let displaced = old.identity_for_sweeps()?;
         if self.name.is_some() {
             return self.rename_for(displaced);
         }

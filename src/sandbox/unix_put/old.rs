@@ -9,46 +9,86 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, statat};
 use rustix::io::Errno;
 
+use super::put_error;
 use crate::hash::sha256_of;
 use crate::sandbox::system::Writers;
 use crate::sandbox::temporary::Identity;
-use crate::sandbox::unix::{Directory, retry_interrupted};
+use crate::sandbox::unix::{Directory, outlast_lease, retry_interrupted};
 use crate::sandbox::write::{NewContent, PutError, WriteError};
 
+/// The file that is to be replaced, open.
+pub(super) struct Old {
+    pub(super) file: File,
+    is_locked: bool,
+}
+
+impl Old {
+    /// Opens it, if need be to read it, and locks it against other writers of this library.
+    pub(super) fn take(
+        folder: &Directory,
+        name: &OsStr,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, PutError> {
+        let open = || match content.expected {
+            Some(_) => open_for(OFlags::RDONLY, folder, name),
+            None => open_old(folder, name),
+        };
+        let file = match outlast_lease(open, |error| *error == Errno::AGAIN, cancelled) {
+            Ok(file) => file,
+            Err(Errno::AGAIN) if cancelled() => return Err(PutError::Cancelled),
+            Err(Errno::ACCESS) if content.expected.is_some() => {
+                return Err(PutError::Refused(WriteError::Unreadable));
+            }
+            Err(error) => return Err(put_error(error)),
+        };
+        let is_locked = lock(&file, cancelled);
+        Ok(Self { file, is_locked })
+    }
+
+    /// What a sweep may know it by when it stands at a temporary name: nothing, unless it is locked.
+    /// Whoever else holds the lock may let go of it at any time, and then a sweep would take the
+    /// file for one that nobody wants any more, before it is certain that nobody does.
+    pub(super) fn identity_for_sweeps(&self) -> rustix::io::Result<Identity> {
+        if self.is_locked { identity(&self.file) } else { Ok(Identity::UNKNOWN) }
+    }
+
+    /// Whether it has the bytes that are expected of it, and nobody is about to change them.
+    ///
+    /// Before the file is displaced this spares readers the sight of what is then taken back.
+    pub(super) fn check_expected(&self, content: &NewContent<'_>) -> Result<(), PutError> {
+        if content.expected.is_some() {
+            compare(&self.file, content)?;
+            check_writers(&Writers::of(&self.file))?;
+        }
+        Ok(())
+    }
+
+    /// The same of a file that has been displaced, for good: who had it open for writing before, or
+    /// has found it by its name but not opened it yet, could still change it. Until what this gives
+    /// is dropped, nobody else comes to write to it.
+    pub(super) fn check_displaced(
+        &self,
+        content: &NewContent<'_>,
+    ) -> Result<Writers<'_>, PutError> {
+        let writers = Writers::of(&self.file);
+        compare(&self.file, content)?;
+        check_writers(&writers)?;
+        Ok(writers)
+    }
+}
+
+/// Opens a file to lock it: it may be written, if not read, and that is enough.
 pub(super) fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
-    let open = |access| {
-        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        retry_interrupted(|| openat(folder, name, flags, Mode::empty())).map(File::from)
-    };
-    match open(OFlags::RDONLY) {
-        // It may be written, if not read; that is enough to lock it.
-        Err(Errno::ACCESS) => open(OFlags::WRONLY),
+    match open_for(OFlags::RDONLY, folder, name) {
+        Err(Errno::ACCESS) => open_for(OFlags::WRONLY, folder, name),
         opened => opened,
     }
 }
 
-/// Whether the file has the bytes that are expected of it, and nobody is about to change them.
-///
-/// Before the file is displaced this spares readers the sight of what is then taken back.
-pub(super) fn check_expected(file: &File, content: &NewContent<'_>) -> Result<(), PutError> {
-    if content.expected.is_some() {
-        compare(file, content)?;
-        check_writers(&Writers::of(file))?;
-    }
-    Ok(())
-}
-
-/// The same of a file that has been displaced, for good: who had it open for writing before, or has
-/// found it by its name but not opened it yet, could still change it. Until what this gives is
-/// dropped, nobody else comes to write to it.
-pub(super) fn check_displaced<'file>(
-    file: &'file File,
-    content: &NewContent<'_>,
-) -> Result<Writers<'file>, PutError> {
-    let writers = Writers::of(file);
-    compare(file, content)?;
-    check_writers(&writers)?;
-    Ok(writers)
+fn open_for(access: OFlags, folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    retry_interrupted(|| openat(folder, name, flags, Mode::empty())).map(File::from)
 }
 
 fn check_writers(writers: &Writers<'_>) -> Result<(), PutError> {
@@ -75,17 +115,22 @@ pub(super) fn stands_at(folder: &Directory, name: &OsStr, file: &File) -> rustix
     let is_regular = FileType::from_raw_mode(here.st_mode) == FileType::RegularFile;
     Ok(is_regular && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
 }
-/// Waits until no other writer of this library is at work on the file.
+
+/// Waits until no other writer of this library is at work on the file; `false` if the lock was not
+/// to be had.
 ///
-/// Whoever holds the lock longer than any write takes is another program, or hangs, and is not
-/// waited for: the exchange is safe without the lock, if not as discreet.
-pub(super) fn lock(file: &File, cancelled: &dyn Fn() -> bool) {
+/// Whoever holds it longer than any write takes is another program, or hangs, and is not waited for:
+/// the exchange is safe without the lock, if not as discreet. NFS locks only what is open for
+/// writing, which would look to [`Writers`] like somebody at work, so there nobody waits.
+fn lock(file: &File, cancelled: &dyn Fn() -> bool) -> bool {
     const PATIENCE: Duration = Duration::from_secs(1);
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
-    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-        if begun.elapsed() > PATIENCE || cancelled() {
-            return;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return true,
+            Err(Errno::WOULDBLOCK) if begun.elapsed() <= PATIENCE && !cancelled() => {}
+            Err(_) => return false,
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(2));

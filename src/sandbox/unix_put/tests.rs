@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rustix::fs::{OFlags, XattrFlags, fsetxattr};
+use rustix::fs::{FlockOperation, OFlags, XattrFlags, flock, fsetxattr};
 
 use super::draft::attribute_names;
 use super::sweep::sweep_now;
@@ -35,6 +35,10 @@ fn names(directory: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+fn old(folder: &Directory, name: &str) -> Old {
+    Old::take(folder, OsStr::new(name), &content(b""), &|| false).unwrap()
 }
 
 fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
@@ -104,7 +108,7 @@ fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
 fn a_displaced_file_that_is_left_under_the_temporary_name_is_swept_too() {
     let (directory, folder) = folder();
     fs::write(directory.path().join("old.txt"), "old").unwrap();
-    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let old = old(&folder, "old.txt");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     let flags = RenameFlags::EXCHANGE;
@@ -121,7 +125,7 @@ fn a_newer_file_that_is_put_over_a_refused_one_stays() {
     let (directory, folder) = folder();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("t"), "displaced").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let old = old(&folder, "t");
     let mut draft = Draft::unnamed(&folder, PRIVATE)
         .unwrap()
         .unwrap_or_else(|| Draft::named(&folder, PRIVATE).unwrap());
@@ -142,7 +146,7 @@ fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
     let (directory, folder) = folder();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("t"), "displaced").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let old = old(&folder, "t");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
@@ -157,7 +161,7 @@ fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
 fn what_the_old_file_has_not_the_new_one_has_not_either() {
     let (directory, folder) = folder();
     fs::write(directory.path().join("old.txt"), "old").unwrap();
-    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let old = old(&folder, "old.txt");
     let draft = Draft::named(&folder, PRIVATE).unwrap();
     // As a folder's default access list would give it.
     let given = fsetxattr(&draft.file, "user.given", b"x", XattrFlags::empty());
@@ -165,8 +169,8 @@ fn what_the_old_file_has_not_the_new_one_has_not_either() {
         return; // A file system without extended attributes gives none.
     }
     given.unwrap();
-    fsetxattr(&old, "user.kept", b"y", XattrFlags::empty()).unwrap();
-    draft.take_over(&old).unwrap();
+    fsetxattr(&old.file, "user.kept", b"y", XattrFlags::empty()).unwrap();
+    draft.take_over(&old.file).unwrap();
     assert_eq!(attribute_names(&draft.file), [b"user.kept".to_vec()]);
 }
 
@@ -242,12 +246,12 @@ fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not
     let (directory, folder) = folder();
     let file = directory.path().join("t");
     fs::write(&file, "old").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
-    if !writers_are_known(&old) {
+    let old = old(&folder, "t");
+    if !writers_are_known(&old.file) {
         return;
     }
     let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
-    check_expected(&old, &expected).unwrap();
+    old.check_expected(&expected).unwrap();
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
@@ -281,7 +285,7 @@ fn a_replaced_file_returns_if_its_folder_was_moved() {
     };
     check(replace(&folder, name, &FileFacts, &content(b"new"), ASTRAY));
     check(replace_from(|_, _| Ok(None), &folder, name, &content(b"new"), ASTRAY));
-    let old = open_old(&folder, name).unwrap();
+    let old = old(&folder, "old.txt");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     check(rename_over(draft, &temporary, name, &old, &content(b"new"), ASTRAY));
@@ -310,7 +314,7 @@ fn a_file_that_cannot_be_taken_back_is_not_denied() {
 fn what_could_not_be_put_back_is_kept_under_a_name_that_no_sweep_takes() {
     let (directory, folder) = folder();
     fs::write(directory.path().join("t"), "").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let old = old(&folder, "t");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
@@ -318,4 +322,24 @@ fn what_could_not_be_put_back_is_kept_under_a_name_that_no_sweep_takes() {
     drop((draft, old));
     sweep_now(&folder);
     assert_eq!(names(directory.path()).len(), 2);
+}
+
+#[test]
+fn a_file_that_others_keep_locked_is_replaced_and_no_sweep_takes_it_before_that_is_certain() {
+    let (directory, folder) = folder();
+    let path = directory.path().join("t");
+    fs::write(&path, "displaced").unwrap();
+    let others = File::open(&path).unwrap();
+    flock(&others, FlockOperation::LockExclusive).unwrap();
+    let old = old(&folder, "t");
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+    drop(others);
+
+    sweep_now(&folder);
+    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    drop((draft, old));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "displaced");
+    assert_eq!(names(directory.path()), ["t"]);
 }
