@@ -132,6 +132,38 @@ fn what_is_too_large_or_read_only_touches_nothing() {
 }
 
 #[test]
+fn a_length_that_leaves_no_doubt_is_too_large() {
+    let options = CreateFileOptions { max_create_bytes: 3, ..CreateFileOptions::default() };
+    for (text, doubtless) in [
+        ("\u{feff}\r\n\r\n\r\n", false),
+        ("\u{feff}\r\n\r\n\r\n\n", true),
+        ("", false),
+        ("aaaaaaaa", true),
+    ] {
+        let units = text.encode_utf16().count() as u64;
+        assert_eq!(check_length(units, &options).is_err(), doubtless, "{text:?}");
+        let written = text::to_written_form(text.to_owned());
+        assert!(!doubtless || written.len() > 3, "{text:?} would fit");
+    }
+}
+
+#[test]
+fn what_needs_no_disk_is_told_before_the_root_is_opened() {
+    let root_is_gone = || -> Result<&Sandbox, _> { Err(RootError::Gone) };
+    let create = |options: &CreateFileOptions| {
+        create_file_in(root_is_gone, request("a.txt", "abcd", false), options, &|| false)
+            .unwrap_err()
+            .code()
+            .as_str()
+    };
+    let options = CreateFileOptions::default();
+    assert_eq!(create(&options), "UnhandledException");
+    assert_eq!(create(&CreateFileOptions { max_create_bytes: 3, ..options.clone() }), "TooLarge");
+    let read_only = CreateFileOptions { write_scope: WriteScope::ReadOnly, ..options };
+    assert_eq!(create(&read_only), "WriteFailed");
+}
+
+#[test]
 fn a_call_that_is_called_off_leaves_no_folder() {
     let scene = Scene::new();
     for sandbox in scene.tiers() {
