@@ -342,6 +342,41 @@ mod unix {
     }
 
     #[test]
+    fn of_a_file_whose_folder_is_moved_about_there_is_one_copy_or_none_if_it_failed() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let scene = Scene::new();
+        let (folder, outside) = (scene.root().join("dir"), scene.directory.path().join("outside"));
+        let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+        let tiers = scene.tiers();
+        let create = |number: usize| {
+            let request = request(&format!("dir/{number}"), "new", false);
+            create_file(&tiers[number % 2], request, &options, &|| false).is_ok()
+        };
+        let done = AtomicBool::new(false);
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut moves = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let place = outside.join(moves.to_string());
+                    moves += usize::from(fs::rename(&folder, place).is_ok());
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                }
+            });
+            let outcomes = (0..300).map(create).collect();
+            done.store(true, Ordering::Relaxed);
+            outcomes
+        });
+        let mut copies = vec![0; outcomes.len()];
+        let moved = names(&outside).into_iter().map(|name| outside.join(name));
+        for place in moved.chain([folder]).filter(|place| place.exists()) {
+            for name in names(&place) {
+                copies[name.parse::<usize>().unwrap()] += 1;
+            }
+        }
+        assert_eq!(copies, outcomes.iter().map(|&success| i32::from(success)).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_folder_that_others_have_put_in_the_place_of_a_made_one_is_not_taken_back() {
         let scene = Scene::new();
         for sandbox in scene.tiers() {
