@@ -1,7 +1,6 @@
 //! The ways that file systems without unnamed files need, and the sweep.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -11,7 +10,6 @@ use super::draft::attribute_names;
 use super::sweep::sweep_now;
 use super::*;
 use crate::hash::sha256;
-use crate::sandbox::write::WriteError;
 
 const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
 const CALLED_OFF: Caller<'_> = Caller { cancelled: &|| true, ..AT_EASE };
@@ -187,82 +185,6 @@ fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() 
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
-/// Whether a folder could be given a flag, or could be relieved of it.
-#[cfg(target_os = "linux")]
-fn chattr(flag: &str, directory: &Path) -> bool {
-    let chattr = std::process::Command::new("chattr").arg(flag).arg(directory).output();
-    chattr.is_ok_and(|output| output.status.success())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_named_draft_is_not_begun_in_an_append_only_folder() {
-    let (directory, folder) = folder();
-    if !chattr("+a", directory.path()) {
-        eprintln!("skipped: no append-only folders for this user or on this file system");
-        return;
-    }
-    let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), AT_EASE);
-    let left = names(directory.path());
-    assert!(chattr("-a", directory.path()));
-    assert!(matches!(refused, Err(PutError::Refused(WriteError::AppendOnly))), "{refused:?}");
-    assert_eq!(left, Vec::<String>::new());
-}
-
-/// Whether leases tell here who has a file open for writing.
-fn writers_are_known(file: &File) -> bool {
-    let known = !matches!(Writers::of(file), Writers::Unknown);
-    if !known {
-        eprintln!("skipped: the system does not tell who has a file open for writing");
-    }
-    known
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_file_that_somebody_has_open_for_writing_is_not_the_expected_one() {
-    let (directory, folder) = folder();
-    let file = directory.path().join("t");
-    fs::write(&file, "old").unwrap();
-    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
-    let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
-    if !writers_are_known(&File::open(&file).unwrap()) {
-        return;
-    }
-    let refused = replace_named(&folder, "t", &expected);
-    assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
-    writer.write_all(b" and edited").unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
-    drop(writer);
-    fs::write(&file, "old").unwrap();
-    replace_named(&folder, "t", &expected).unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-    assert_eq!(names(directory.path()), ["t"]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not_lost() {
-    let (directory, folder) = folder();
-    let file = directory.path().join("t");
-    fs::write(&file, "old").unwrap();
-    let old = old(&folder, "t");
-    if !writers_are_known(&old.file) {
-        return;
-    }
-    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
-    old.check_expected(&expected).unwrap();
-    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
-    let temporary = draft.name_beside(&old).unwrap();
-    let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
-
-    let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected, AT_EASE);
-    assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
-    writer.write_all(b" and edited").unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
-    assert_eq!(names(directory.path()), ["t"]);
-}
-
 #[test]
 fn a_new_file_goes_again_if_its_folder_was_moved() {
     let (directory, folder) = folder();
@@ -289,25 +211,6 @@ fn a_replaced_file_returns_if_its_folder_was_moved() {
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     check(rename_over(draft, &temporary, name, &old, &content(b"new"), ASTRAY));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_file_that_cannot_be_taken_back_is_not_denied() {
-    let (directory, folder) = folder();
-    let Some(mut draft) = Draft::unnamed(&folder, NEW_FILE).unwrap() else { return };
-    draft.fill(&content(b"new"), &|| false).unwrap();
-    if !chattr("+a", directory.path()) {
-        eprintln!("skipped: no append-only folders for this user or on this file system");
-        return;
-    }
-    let name = OsStr::new("new.txt");
-    draft.link_at(name).unwrap();
-    let flawed = draft.make_certain(name, &content(b"new"), ASTRAY);
-    assert!(chattr("-a", directory.path()));
-    let expected = matches!(flawed, Err(PutError::Refused(WriteError::Flawed(Flaw::Moved))));
-    assert!(expected, "{flawed:?}");
-    assert_eq!(names(directory.path()), ["new.txt"]);
 }
 
 #[test]
@@ -342,4 +245,101 @@ fn a_file_that_others_keep_locked_is_replaced_and_no_sweep_takes_it_before_that_
     drop((draft, old));
     assert_eq!(fs::read_to_string(&path).unwrap(), "displaced");
     assert_eq!(names(directory.path()), ["t"]);
+}
+
+/// What only Linux tells or forbids.
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::*;
+    use std::io::Write;
+
+    /// Whether a folder could be given a flag, or could be relieved of it.
+    fn chattr(flag: &str, directory: &Path) -> bool {
+        let chattr = std::process::Command::new("chattr").arg(flag).arg(directory).output();
+        chattr.is_ok_and(|output| output.status.success())
+    }
+
+    #[test]
+    fn a_named_draft_is_not_begun_in_an_append_only_folder() {
+        let (directory, folder) = folder();
+        if !chattr("+a", directory.path()) {
+            eprintln!("skipped: no append-only folders for this user or on this file system");
+            return;
+        }
+        let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), AT_EASE);
+        let left = names(directory.path());
+        assert!(chattr("-a", directory.path()));
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::AppendOnly))), "{refused:?}");
+        assert_eq!(left, Vec::<String>::new());
+    }
+
+    /// Whether leases tell here who has a file open for writing.
+    fn writers_are_known(file: &File) -> bool {
+        let known = !matches!(Writers::of(file), Writers::Unknown);
+        if !known {
+            eprintln!("skipped: the system does not tell who has a file open for writing");
+        }
+        known
+    }
+
+    #[test]
+    fn a_file_that_somebody_has_open_for_writing_is_not_the_expected_one() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        if !writers_are_known(&File::open(&file).unwrap()) {
+            return;
+        }
+        let refused = replace_named(&folder, "t", &expected);
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+        writer.write_all(b" and edited").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+        drop(writer);
+        fs::write(&file, "old").unwrap();
+        replace_named(&folder, "t", &expected).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(names(directory.path()), ["t"]);
+    }
+
+    #[test]
+    fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not_lost() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let old = old(&folder, "t");
+        if !writers_are_known(&old.file) {
+            return;
+        }
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        old.check_expected(&expected).unwrap();
+        let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+        let temporary = draft.name_beside(&old).unwrap();
+        let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+
+        let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected, AT_EASE);
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+        writer.write_all(b" and edited").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+        assert_eq!(names(directory.path()), ["t"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_taken_back_is_not_denied() {
+        let (directory, folder) = folder();
+        let Some(mut draft) = Draft::unnamed(&folder, NEW_FILE).unwrap() else { return };
+        draft.fill(&content(b"new"), &|| false).unwrap();
+        if !chattr("+a", directory.path()) {
+            eprintln!("skipped: no append-only folders for this user or on this file system");
+            return;
+        }
+        let name = OsStr::new("new.txt");
+        draft.link_at(name).unwrap();
+        let flawed = draft.make_certain(name, &content(b"new"), ASTRAY);
+        assert!(chattr("-a", directory.path()));
+        let expected = matches!(flawed, Err(PutError::Refused(WriteError::Flawed(Flaw::Moved))));
+        assert!(expected, "{flawed:?}");
+        assert_eq!(names(directory.path()), ["new.txt"]);
+    }
 }
