@@ -9,8 +9,8 @@ use std::os::fd::AsRawFd;
 
 use libc::{EAGAIN, F_GETLEASE, F_RDLCK, F_SETLEASE, F_UNLCK, SIGURG, c_int};
 
-/// `F_SETSIG`, which the crate `libc` has for some C libraries alone; the number is the kernel's,
-/// the same for every processor that it runs on.
+/// `F_SETSIG`, which the crate `libc` has for some C libraries alone: the kernel's number for it on
+/// x64 and arm64, as on most processors.
 const F_SETSIG: c_int = 10;
 
 /// Who has a file open for writing.

@@ -55,13 +55,23 @@ impl Old {
 
     /// Whether it has the bytes that are expected of it, and nobody is about to change them.
     ///
-    /// Before the file is displaced this spares readers the sight of what is then taken back.
+    /// Before the file is displaced this spares readers the sight of what is then taken back. Whoever
+    /// is just done with it is waited for; and so is a process that is being started, which has for
+    /// a moment what its parent had open when it began.
     pub(super) fn check_expected(&self, content: &NewContent<'_>) -> Result<(), PutError> {
-        if content.expected.is_some() {
-            compare(&self.file, content)?;
-            check_writers(&Writers::of(&self.file))?;
+        const PATIENCE: Duration = Duration::from_millis(50);
+        if content.expected.is_none() {
+            return Ok(());
         }
-        Ok(())
+        let begun = Instant::now();
+        loop {
+            compare(&self.file, content)?;
+            match check_writers(&Writers::of(&self.file)) {
+                Err(_) if begun.elapsed() < PATIENCE => {}
+                checked => return checked,
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The same of a file that has been displaced, for good: who had it open for writing before, or

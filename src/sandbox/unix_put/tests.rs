@@ -304,6 +304,23 @@ mod linux {
     }
 
     #[test]
+    fn who_is_just_done_with_a_file_is_waited_for() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                drop(writer);
+            });
+            replace_named(&folder, "t", &expected).unwrap();
+        });
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
     fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not_lost() {
         let (directory, folder) = folder();
         let file = directory.path().join("t");
