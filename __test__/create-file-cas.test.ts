@@ -6,11 +6,15 @@ import { describe, test } from "node:test";
 import { createFile, createFileSync, readFile } from "../index.js";
 import { startScene, watching } from "./support/child.ts";
 import { checkResult, inEveryWay, sha256, temporaries } from "./support/create.ts";
+import { noLeases } from "./support/linux.ts";
 import { mkfifo, noFifos, noSymlinks, notPosix } from "./support/platform.ts";
 import { looseReadFile } from "./support/read.ts";
 import { hex, inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const CHANGED = /changed since it was read/;
+
+/** Without leases the system does not tell who has a file open for writing. */
+const untold = await noLeases();
 
 describe("expectedHash", () => {
   test(
@@ -164,6 +168,20 @@ describe("expectedHash", () => {
   );
 
   test(
+    "what another program has open for writing is not replaced until it is done",
+    { skip: untold },
+    inEveryWay(async (creator) => {
+      const writer = fs.openSync(creator.ws.write("a.txt", "old"), "a");
+      const args = { path: "a.txt", content: "new", overwrite: true, expectedHash: sha256("old") };
+      await creator.refuses(args, "WriteFailed", CHANGED);
+      fs.writeSync(writer, ", edited");
+      fs.closeSync(writer);
+      assert.equal(fs.readFileSync(creator.ws.at("a.txt"), "utf8"), "old, edited");
+      await creator.creates({ ...args, expectedHash: sha256("old, edited") }, { bytes: "new" });
+    }),
+  );
+
+  test(
     "100 refused and 100 accepted overwrites leave no temporary",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "0");
@@ -281,6 +299,41 @@ describe("in a race", () => {
       }
       assert.equal(fs.readFileSync(ws.at("counter"), "utf8"), "400\n");
       assert.deepEqual(fs.readdirSync(ws.root), ["counter"]);
+    }),
+  );
+
+  test(
+    "a program that writes in place loses no line, even one it opened the file for before",
+    { skip: untold, timeout: 30_000 },
+    inWorkspace(async (ws) => {
+      const target = ws.write("log", "");
+      const times = 150;
+      const appender = startScene("append", { path: target, times });
+      await appender.ready;
+      let over = false;
+      const ended = appender.ended.finally(() => {
+        over = true;
+      });
+      let [replaced, refused] = [0, 0];
+      while (!over) {
+        const text = fs.readFileSync(target, "utf8");
+        const content = `${text}replaced\n`;
+        const args = { path: "log", content, overwrite: true, expectedHash: sha256(text) };
+        const context = { ...ws.writable, durability: "none" } as const;
+        const { success, message } = checkResult(await createFile(context, args));
+        if (!success) assert.match(message, CHANGED);
+        if (success) replaced++;
+        else refused++;
+      }
+      const { code, stderr } = await ended;
+      assert.equal(code, 0, stderr);
+      assert.ok(replaced > 0 && refused > 0, `${replaced} replaced, ${refused} refused`);
+      const lines = new Set(fs.readFileSync(target, "utf8").split("\n"));
+      const lost = Array.from({ length: times }, (_, i) => i).filter(
+        (i) => !lines.has(`appended ${i}`),
+      );
+      assert.deepEqual(lost, []);
+      assert.deepEqual(fs.readdirSync(ws.root), ["log"]);
     }),
   );
 

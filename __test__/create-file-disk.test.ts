@@ -10,7 +10,7 @@ import {
   answerOf,
   countCalls,
   createInChild,
-  createWithFault,
+  createWithFaults,
   playMounted,
   startScene,
 } from "./support/child.ts";
@@ -251,7 +251,7 @@ describe("a system call that always fails", { skip: noStrace }, () => {
       inWorkspace(async (ws) => {
         for (const { args, old } of TRIES) if (old !== null) ws.write(args.path, old);
         const creates = TRIES.map(({ args }) => ({ context: ws.writable, args }));
-        const results = await createWithFault({ creates }, call, error);
+        const results = await createWithFaults({ creates }, `${call}:error=${error}`);
         const expected: string[] = [];
         for (const [i, { args, old }] of TRIES.entries()) {
           const result = checkResult(results[i], ws.hidden);
@@ -268,6 +268,54 @@ describe("a system call that always fails", { skip: noStrace }, () => {
       }),
     );
   }
+});
+
+describe("a folder that cannot be synced", { skip: noStrace }, () => {
+  /** The first sync is the file's own. */
+  const FAULT = "fsync:error=EIO:when=2+";
+
+  /** Creates in `ws` with these faults, and gives the message of the WriteFailed that must come. */
+  async function failing(ws: TestWorkspace, args: object, ...faults: string[]): Promise<string> {
+    const creates = [{ context: ws.writable, args }];
+    const [result] = await createWithFaults({ creates }, FAULT, ...faults);
+    const { errorCode, message } = checkResult(result, ws.hidden);
+    assert.equal(errorCode, "WriteFailed", message);
+    return message;
+  }
+
+  test(
+    "a new file goes again",
+    { timeout: 15_000 },
+    inWorkspace(async (ws) => {
+      assert.doesNotMatch(await failing(ws, { path: "new.txt", content: "new" }), /was written/);
+      assert.deepEqual(fs.readdirSync(ws.root), []);
+    }),
+  );
+
+  test(
+    "a replaced file is put back",
+    { timeout: 15_000 },
+    inWorkspace(async (ws) => {
+      const target = ws.write("old.txt", "old");
+      const args = { path: "old.txt", content: "new", overwrite: true };
+      assert.doesNotMatch(await failing(ws, args), /was written/);
+      assert.equal(fs.readFileSync(target, "utf8"), "old");
+      assert.deepEqual(fs.readdirSync(ws.root), ["old.txt"]);
+    }),
+  );
+
+  test(
+    "a file that was replaced where names cannot be exchanged stays, and the message says so",
+    { timeout: 15_000 },
+    inWorkspace(async (ws) => {
+      const target = ws.write("old.txt", "old");
+      const args = { path: "old.txt", content: "new", overwrite: true };
+      const message = await failing(ws, args, "renameat2:error=EINVAL");
+      assert.match(message, /the file was written, but .*could not be synced/);
+      assert.equal(fs.readFileSync(target, "utf8"), "new");
+      assert.deepEqual(fs.readdirSync(ws.root), ["old.txt"]);
+    }),
+  );
 });
 
 describe("the umask", { skip: notPosix }, () => {

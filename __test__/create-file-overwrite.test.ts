@@ -8,18 +8,23 @@ import { describe, test } from "node:test";
 import type { CreateFileResult } from "../index.js";
 import { createFile, createFileSync, Workspace } from "../index.js";
 import { alongside, createInChild, watching } from "./support/child.ts";
-import { checkResult, inEveryWay, temporaries } from "./support/create.ts";
+import { checkResult, inEveryWay, sha256, temporaries } from "./support/create.ts";
+import { holdLease, noLeases } from "./support/linux.ts";
 import {
   getXattr,
+  noAppendOnly,
   noImmutable,
   noPermissions,
+  noSymlinks,
   notPosix,
   notRoot,
   noXattrs,
+  setAppendOnly,
   setImmutable,
   setXattr,
   UNPRIVILEGED,
 } from "./support/platform.ts";
+import { rejectionValue } from "./support/read.ts";
 import { treeOf } from "./support/tree.mjs";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
@@ -215,6 +220,43 @@ describe("permission", { skip: noPermissions }, () => {
   }
 
   test(
+    "a target that may be written but not read cannot be compared, and the message says so",
+    inWorkspace(async (ws) => {
+      const target = ws.write("a.txt", "old");
+      fs.chmodSync(target, 0o222);
+      const expectedHash = sha256("old");
+      const args = { path: "a.txt", content: "new", overwrite: true, expectedHash };
+      const result = await asUser(ws, args);
+      assert.equal(result.errorCode, "WriteFailed");
+      assert.match(result.message, /may not be read, and so cannot be compared with expectedHash/);
+      assert.deepEqual(fs.readdirSync(ws.root), ["a.txt"]);
+    }),
+  );
+
+  for (const [name, linked] of [
+    ["by its name", null],
+    ["by a link", "dir/a.txt"],
+    ["by an absolute link", ""],
+  ] as const) {
+    test(
+      `in a folder that may be written but not listed a file is overwritten ${name}`,
+      { skip: noSymlinks },
+      inWorkspace(async (ws) => {
+        const target = ws.write("dir/a.txt", "old");
+        if (linked !== null) ws.link("l", linked || target);
+        const path = linked === null ? "dir/a.txt" : "l";
+        const result = await asUser(ws, { path, content: "new", overwrite: true }, () =>
+          fs.chmodSync(ws.at("dir"), 0o333),
+        );
+        fs.chmodSync(ws.at("dir"), 0o755);
+        assert.equal(result.errorCode, null, result.message);
+        assert.equal(fs.readFileSync(target, "utf8"), "new");
+        assert.deepEqual(fs.readdirSync(ws.at("dir")), ["a.txt"]);
+      }),
+    );
+  }
+
+  test(
     "L09: a target that may be written but not read is overwritten, and keeps its bits",
     inWorkspace(async (ws) => {
       fs.chmodSync(ws.write("a.txt", "old"), 0o222);
@@ -280,6 +322,95 @@ describe("permission", { skip: noPermissions }, () => {
         result.message,
       );
       assert.equal(fs.readFileSync(target, "utf8"), "old");
+    }),
+  );
+});
+
+describe("a file on which another process holds a lease", { skip: await noLeases() }, () => {
+  const args = { path: "a.txt", content: "new", overwrite: true };
+
+  /** Runs `body` in a workspace while a child has a lease on a.txt, and for `grace` seconds after it is asked. */
+  function whileLeased(grace: number | undefined, body: (ws: TestWorkspace) => Promise<void>) {
+    return inWorkspace(async (ws) => {
+      const holder = holdLease(ws.write("a.txt", "leased"), grace);
+      await holder.ready;
+      try {
+        await body(ws);
+        assert.deepEqual(fs.readdirSync(ws.root), ["a.txt"]);
+      } finally {
+        await holder.kill();
+      }
+    });
+  }
+
+  test(
+    "is overwritten as soon as the holder gives it up",
+    { timeout: 10_000 },
+    whileLeased(0.1, async (ws) => {
+      const { errorCode, message } = checkResult(await createFile(ws.writable, args));
+      assert.equal(errorCode, null, message);
+      assert.equal(fs.readFileSync(ws.at("a.txt"), "utf8"), "new");
+    }),
+  );
+
+  test(
+    "is WriteFailed for the sake of a lease where the holder keeps it",
+    { timeout: 10_000 },
+    whileLeased(undefined, async (ws) => {
+      const { errorCode, message } = checkResult(await createFile(ws.writable, args));
+      assert.equal(errorCode, "WriteFailed");
+      assert.match(message, /\blease\b/);
+    }),
+  );
+
+  test(
+    "an abort ends the waiting at once",
+    { timeout: 10_000 },
+    whileLeased(undefined, async (ws) => {
+      const controller = new AbortController();
+      const context = { ...ws.writable, signal: controller.signal };
+      const pending = rejectionValue(() => createFile(context, args));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      controller.abort("enough");
+      assert.equal(await pending, "enough");
+    }),
+  );
+});
+
+describe("an append-only folder", { skip: noAppendOnly }, () => {
+  /** Runs `body` while a folder is append-only, and lets go of it so that the workspace can be removed. */
+  async function whileAppendOnly(absolute: string, body: () => Promise<unknown>): Promise<void> {
+    setAppendOnly(absolute, true);
+    try {
+      await body();
+    } finally {
+      setAppendOnly(absolute, false);
+    }
+  }
+
+  test(
+    "an overwrite is WriteFailed, and leaves no temporary that nobody may remove",
+    inEveryWay(async (creator) => {
+      creator.ws.write("dir/a.txt", "old");
+      const args = { path: "dir/a.txt", content: "new", overwrite: true };
+      await whileAppendOnly(creator.ws.at("dir"), async () => {
+        await creator.refuses(args, "WriteFailed", /append-only/);
+        const expectedHash = sha256("old");
+        await creator.refuses({ ...args, expectedHash }, "WriteFailed", /append-only/);
+      });
+      await creator.creates(args, { bytes: "new" });
+    }),
+  );
+
+  test(
+    "a new file is created in it, and in a new folder",
+    inEveryWay(async (creator) => {
+      creator.ws.folder("dir");
+      await whileAppendOnly(creator.ws.at("dir"), async () => {
+        await creator.creates({ path: "dir/a.txt", content: "a" }, { bytes: "a" });
+        await creator.creates({ path: "dir/sub/b.txt", content: "b" }, { bytes: "b" });
+        await creator.refuses({ path: "dir/a.txt", content: "b" }, "FileExists");
+      });
     }),
   );
 });

@@ -325,6 +325,48 @@ describe("precedence", () => {
   });
 
   test(
+    "what needs no disk comes before a root that is gone, whether or not it is held open",
+    { skip: notPosix },
+    inWorkspace(async (ws) => {
+      const root = ws.folder("root");
+      const settings = { maxCreateBytes: 3 };
+      const args = { path: "a.txt", content: "a" };
+      const contexts = [
+        [{ workspaceRoot: root, ...settings }, Workspace.open(root, settings)],
+        [
+          { workspaceRoot: root, writeScope: "read-only" },
+          Workspace.open(root, { writeScope: "read-only" }),
+        ],
+      ] as const;
+      fs.rmdirSync(root);
+      for (const context of contexts[0]) {
+        for (const content of ["abcd", "abcdefghi"]) {
+          await refuseCreate([context, { ...args, content }], "TooLarge", /./, ws.hidden);
+        }
+        await refuseCreate([context, args], "UnhandledException", /workspaceRoot/, ws.hidden);
+        await refuseCreate([context, { ...args, path: "../x" }], "InvalidPath", /./, ws.hidden);
+      }
+      for (const context of contexts[1]) {
+        await refuseCreate([context, args], "WriteFailed", /read-only/, ws.hidden);
+      }
+    }),
+  );
+
+  test(
+    "what is far too large is refused without a copy of it",
+    { timeout: 20_000 },
+    inWorkspace(async (ws) => {
+      const content = "a".repeat(200_000_000);
+      // Engines join such a string when it is first looked at; that is not our copy.
+      assert.equal(content.charCodeAt(content.length - 1), 97);
+      const before = process.resourceUsage().maxRSS;
+      await refuseCreate([ws.writable, { path: "a.txt", content }], "TooLarge", /at least/);
+      const grown = (process.resourceUsage().maxRSS - before) / 1024;
+      assert.ok(grown < 100, `${grown} MiB more`);
+    }),
+  );
+
+  test(
     "the size comes before a read-only scope",
     inEveryWay((creator) =>
       creator.refuses({ path: "a.txt", content: TOO_LARGE }, "TooLarge", /./, {

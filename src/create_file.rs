@@ -8,7 +8,8 @@
 //!   be read again by `read_file`;
 //! - `hash` is SHA-256 of the bytes on disk, or the host's canonical hash where it asks for it;
 //! - a replaced file keeps its permission bits, and a link that leads to it stays a link;
-//! - what has a read-only write scope gets `WriteFailed`.
+//! - what has a read-only write scope gets `WriteFailed`;
+//! - of content that is too large by its length alone, nothing else is looked at.
 //!
 //! ```
 //! use ringfence::create_file::{CreateFileOptions, CreateFileRequest, create_file};
@@ -33,10 +34,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::ops::Deref;
+
 use crate::argument::ArgumentError;
 use crate::hash::{ContentHash, Sha256Digest};
 use crate::path::{NewFilePath, NewFileRefusal};
-use crate::sandbox::{NewContent, OpenError, RootError, Sandbox, WriteError, Written};
+use crate::sandbox::{FileSize, NewContent, OpenError, RootError, Sandbox, WriteError, Written};
 use crate::text;
 
 // §5.3: the limit.
@@ -168,10 +171,10 @@ pub enum CreateFileError {
     #[error("workspaceRoot {0}")]
     Root(#[from] RootError),
     /// More bytes than the limit.
-    #[error("content has {size} bytes, more than the limit of {limit} bytes")]
+    #[error("content has {size}, more than the limit of {limit} bytes")]
     TooLarge {
-        /// The content's final size in bytes.
-        size: u64,
+        /// The content's final size.
+        size: FileSize,
         /// The limit in bytes.
         limit: u64,
     },
@@ -208,7 +211,10 @@ impl CreateFileError {
                 WriteError::Exists => Code::FileExists,
                 WriteError::Folder(_) => Code::DirectoryCreateFailed,
                 WriteError::Changed | WriteError::Contended => Code::WriteFailed,
+                WriteError::AppendOnly | WriteError::BeingWritten => Code::WriteFailed,
+                WriteError::Unreadable => Code::WriteFailed,
                 WriteError::Cancelled | WriteError::System(_) => Code::WriteFailed,
+                WriteError::Flawed(_) => Code::WriteFailed,
             },
             Self::Bug => Code::UnhandledException,
         }
@@ -223,7 +229,7 @@ impl CreateFileError {
 ///
 /// # Errors
 ///
-/// [`CreateFileError`]: nothing has changed on disk then. `WriteError::Cancelled` after `cancelled`
+/// [`CreateFileError`]: but for [`WriteError::Flawed`] nothing has changed on disk then. `WriteError::Cancelled` after `cancelled`
 /// said yes.
 pub fn create_file(
     sandbox: &Sandbox,
@@ -231,11 +237,27 @@ pub fn create_file(
     options: &CreateFileOptions,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<CreatedFile, CreateFileError> {
+    create_file_in(|| Ok(sandbox), request, options, cancelled)
+}
+
+/// [`create_file`] in a sandbox that is opened when everything has been looked at that needs no
+/// disk: the answer is the same whether or not a host holds its workspace open.
+///
+/// # Errors
+///
+/// As [`create_file`], and what `open` fails with.
+pub fn create_file_in<S: Deref<Target = Sandbox>>(
+    open: impl FnOnce() -> Result<S, RootError>,
+    request: CreateFileRequest,
+    options: &CreateFileOptions,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<CreatedFile, CreateFileError> {
     let text = text::to_written_form(request.content);
-    check_size(&text, options)?;
+    check_size(FileSize::Exactly(text.len() as u64), options)?;
     if options.write_scope == WriteScope::ReadOnly {
         return Err(CreateFileError::ReadOnly);
     }
+    let sandbox = open()?;
     // 3. Check for existing file, 4. ensure parent directories exist, 5. write file.
     let content = NewContent {
         bytes: text.as_bytes(),
@@ -253,9 +275,21 @@ pub fn create_file(
     })
 }
 
-fn check_size(text: &str, options: &CreateFileOptions) -> Result<(), CreateFileError> {
-    let (size, limit) = (text.len() as u64, options.max_create_bytes);
-    if size > limit { Err(CreateFileError::TooLarge { size, limit }) } else { Ok(()) }
+/// Refuses a content by how long it is as a string, where that leaves no doubt, so that nobody has
+/// to copy what is far too large: each UTF-16 unit makes a byte or more, but for a leading byte
+/// order mark, which is dropped, and CRLF, which becomes one.
+///
+/// # Errors
+///
+/// [`CreateFileError::TooLarge`].
+pub fn check_length(utf16_units: u64, options: &CreateFileOptions) -> Result<(), CreateFileError> {
+    check_size(FileSize::AtLeast(utf16_units.saturating_sub(1).div_ceil(2)), options)
+}
+
+fn check_size(size: FileSize, options: &CreateFileOptions) -> Result<(), CreateFileError> {
+    let (FileSize::Exactly(bytes) | FileSize::AtLeast(bytes)) = size;
+    let limit = options.max_create_bytes;
+    if bytes > limit { Err(CreateFileError::TooLarge { size, limit }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -49,14 +49,14 @@ export async function countCalls(job: CreateJob, calls: string[]): Promise<numbe
   return ended.stderr.split("\n").filter((line) => call.test(line)).length;
 }
 
-/** Runs the job under strace, where one system call always fails with `error`. */
-export async function createWithFault(
+/** Runs the job under strace, where system calls fail as strace's `inject` is told, `call:error=NAME`. */
+export async function createWithFaults(
   job: CreateJob,
-  call: string,
-  error: string,
+  ...faults: string[]
 ): Promise<CreateFileResult[]> {
-  const fault = `inject=${call}:error=${error}`;
-  return answerOf(await traced(job, ["-e", `trace=${call}`, "-e", fault]));
+  const calls = faults.map((fault) => fault.split(":")[0]);
+  const injected = faults.flatMap((fault) => ["-e", `inject=${fault}`]);
+  return answerOf(await traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]));
 }
 
 function traced(job: CreateJob, options: string[]): Promise<Ended> {

@@ -59,6 +59,19 @@ const scenes = {
     report({ refused });
   },
 
+  /** Appends `times` lines to `path` in place, as an editor without ringfence, and waits between opening and writing. */
+  async append() {
+    ready();
+    for (let i = 0; i < job.times; i++) {
+      const file = fs.openSync(job.path, "a");
+      await new Promise((resolve) => setTimeout(resolve, i % 3));
+      fs.writeSync(file, `appended ${i}\n`);
+      fs.closeSync(file);
+      await new Promise((resolve) => setTimeout(resolve, i % 5));
+    }
+    report({});
+  },
+
   /** Reads `path` until the file `stop` comes up, and tells what it saw that is not `[character, length]`. */
   watch() {
     const allowed = job.allowed.map(([character, length]) => character.repeat(length));

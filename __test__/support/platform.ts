@@ -59,6 +59,13 @@ export const noImmutable: Skip =
     setImmutable(path.join(dir, "a"), false);
   });
 
+export const noAppendOnly: Skip =
+  notLinux ||
+  unlessPossible("this user or file system cannot make a folder append-only", (dir) => {
+    setAppendOnly(dir, true);
+    setAppendOnly(dir, false);
+  });
+
 export const noStrace: Skip =
   notLinux ||
   unlessPossible("strace is missing or may not trace", () => {
@@ -97,6 +104,11 @@ export function getXattr(absolute: string, name: string): string {
 /** Makes a file or folder one that not even root may change, or lets go of it. */
 export function setImmutable(absolute: string, on: boolean): void {
   execFileSync("chattr", [on ? "+i" : "-i", absolute], { stdio: "ignore" });
+}
+
+/** Makes a folder one in which names come up and never change, or lets go of it. */
+export function setAppendOnly(absolute: string, on: boolean): void {
+  execFileSync("chattr", [on ? "+a" : "-a", absolute], { stdio: "ignore" });
 }
 
 function unlessPossible(reason: string, attempt: (dir: string) => void): Skip {

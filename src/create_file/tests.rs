@@ -132,6 +132,38 @@ fn what_is_too_large_or_read_only_touches_nothing() {
 }
 
 #[test]
+fn a_length_that_leaves_no_doubt_is_too_large() {
+    let options = CreateFileOptions { max_create_bytes: 3, ..CreateFileOptions::default() };
+    for (text, doubtless) in [
+        ("\u{feff}\r\n\r\n\r\n", false),
+        ("\u{feff}\r\n\r\n\r\n\n", true),
+        ("", false),
+        ("aaaaaaaa", true),
+    ] {
+        let units = text.encode_utf16().count() as u64;
+        assert_eq!(check_length(units, &options).is_err(), doubtless, "{text:?}");
+        let written = text::to_written_form(text.to_owned());
+        assert!(!doubtless || written.len() > 3, "{text:?} would fit");
+    }
+}
+
+#[test]
+fn what_needs_no_disk_is_told_before_the_root_is_opened() {
+    let root_is_gone = || -> Result<&Sandbox, _> { Err(RootError::Gone) };
+    let create = |options: &CreateFileOptions| {
+        create_file_in(root_is_gone, request("a.txt", "abcd", false), options, &|| false)
+            .unwrap_err()
+            .code()
+            .as_str()
+    };
+    let options = CreateFileOptions::default();
+    assert_eq!(create(&options), "UnhandledException");
+    assert_eq!(create(&CreateFileOptions { max_create_bytes: 3, ..options.clone() }), "TooLarge");
+    let read_only = CreateFileOptions { write_scope: WriteScope::ReadOnly, ..options };
+    assert_eq!(create(&read_only), "WriteFailed");
+}
+
+#[test]
 fn a_call_that_is_called_off_leaves_no_folder() {
     let scene = Scene::new();
     for sandbox in scene.tiers() {
@@ -267,6 +299,116 @@ mod unix {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             run(&scene.tiers()[0], request("old.txt", "new", true)).unwrap();
             assert_eq!(fs::metadata(&file).unwrap().mode() & 0o7777, kept);
+        }
+    }
+
+    /// Runs a request, and `interfere` once, when the file is about to show.
+    fn run_with(
+        sandbox: &Sandbox,
+        request: CreateFileRequest,
+        interfere: &dyn Fn() -> bool,
+    ) -> Result<CreatedFile, CreateFileError> {
+        let asked = std::cell::Cell::new(0);
+        let cancelled = || {
+            asked.set(asked.get() + 1);
+            asked.get() == 2 && interfere()
+        };
+        let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+        create_file(sandbox, request, &options, &cancelled)
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_out_of_the_workspace_meanwhile_is_not_written_to() {
+        for tier in 0..2 {
+            for (path, made) in [("dir/new.txt", true), ("dir/t.txt", true), ("link", false)] {
+                let scene = Scene::new();
+                let moved = scene.directory.path().join("outside/moved");
+                fs::write(scene.root().join("dir/t.txt"), "old").unwrap();
+                symlink("dir/t.txt", scene.root().join("link")).unwrap();
+                let request = request(path, "new", true);
+                let result = run_with(&scene.tiers()[tier], request, &|| {
+                    fs::rename(scene.root().join("dir"), &moved).unwrap();
+                    false
+                });
+                // What happens is what would have, had the folder been moved before.
+                assert_eq!(result.is_ok(), made, "{path}: {result:?}");
+                assert_eq!(names(&moved), ["t.txt"], "{path}");
+                assert_eq!(fs::read_to_string(moved.join("t.txt")).unwrap(), "old", "{path}");
+                if made {
+                    assert_eq!(scene.read(path), "new");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_file_whose_folder_is_moved_about_there_is_one_copy_or_none_if_it_failed() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let scene = Scene::new();
+        let (folder, outside) = (scene.root().join("dir"), scene.directory.path().join("outside"));
+        let options = CreateFileOptions { durability: Durability::None, ..Default::default() };
+        let tiers = scene.tiers();
+        let create = |number: usize| {
+            let request = request(&format!("dir/{number}"), "new", false);
+            create_file(&tiers[number % 2], request, &options, &|| false).is_ok()
+        };
+        let done = AtomicBool::new(false);
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut moves = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let place = outside.join(moves.to_string());
+                    moves += usize::from(fs::rename(&folder, place).is_ok());
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                }
+            });
+            let outcomes = (0..300).map(create).collect();
+            done.store(true, Ordering::Relaxed);
+            outcomes
+        });
+        let mut copies = vec![0; outcomes.len()];
+        let moved = names(&outside).into_iter().map(|name| outside.join(name));
+        for place in moved.chain([folder]).filter(|place| place.exists()) {
+            for name in names(&place) {
+                copies[name.parse::<usize>().unwrap()] += 1;
+            }
+        }
+        assert_eq!(copies, outcomes.iter().map(|&success| i32::from(success)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_folder_that_others_have_put_in_the_place_of_a_made_one_is_not_taken_back() {
+        let scene = Scene::new();
+        for sandbox in scene.tiers() {
+            let made = scene.root().join("a/b");
+            let stopped = run_with(&sandbox, request("a/b/c.txt", "new", false), &|| {
+                fs::rename(&made, scene.root().join("dir/ours")).unwrap();
+                fs::create_dir(&made).unwrap();
+                true
+            });
+            assert!(stopped.is_err());
+            assert!(made.is_dir());
+            fs::remove_dir_all(scene.root().join("a")).unwrap();
+            fs::remove_dir(scene.root().join("dir/ours")).unwrap();
+        }
+    }
+
+    #[test]
+    fn however_many_folders_are_made_few_handles_are_held_and_all_are_taken_back() {
+        let scene = Scene::new();
+        let handles = || fs::read_dir("/dev/fd").unwrap().count();
+        for sandbox in scene.tiers() {
+            let path = "d/".repeat(600) + "new.txt";
+            let before = handles();
+            let held = std::cell::Cell::new(0);
+            let stopped = run_with(&sandbox, request(&path, "new", false), &|| {
+                held.set(handles());
+                true
+            });
+            assert!(matches!(stopped, Err(CreateFileError::Write(WriteError::Cancelled))));
+            // Other tests open files meanwhile, too.
+            assert!(held.get() < before + 300, "{} handles, {before} before", held.get());
+            assert_eq!(names(&scene.root()), ["dir", "old.txt"]);
         }
     }
 

@@ -13,7 +13,9 @@ use super::error::{ContentHashError, or_throw};
 use super::raw::to_js;
 use super::value::{Argument, Text, lone_surrogate};
 use crate::argument::{ArgumentError, Got};
-use crate::create_file::{self as core, CreateFileError, CreateFileRequest, CreatedFile};
+use crate::create_file::{
+    self as core, CreateFileError, CreateFileOptions, CreateFileRequest, CreatedFile,
+};
 use crate::hash::from_hex;
 use crate::path::{NewFilePath, WorkspacePath, is_absolute_anywhere, last_name};
 use crate::sandbox::WriteError;
@@ -108,10 +110,9 @@ struct Job {
 impl Job {
     fn run(self, aborted: &AtomicBool) -> Answer {
         let path = self.request.path.as_path().to_string();
-        let result = self.context.open().map_err(CreateFileError::from).and_then(|sandbox| {
-            let cancelled = || aborted.load(Ordering::Relaxed);
-            core::create_file(&sandbox, self.request, &self.context.create, &cancelled)
-        });
+        let cancelled = || aborted.load(Ordering::Relaxed);
+        let open = || self.context.open();
+        let result = core::create_file_in(open, self.request, &self.context.create, &cancelled);
         Answer { result, path }
     }
 }
@@ -127,8 +128,10 @@ fn prepare<'env>(
     let signals = Signals::read(env, [Some(context), None])?;
 
     let given = given_path(args);
-    let request = read_request(args, &given);
     let context = Context::read(context, Purpose::Create);
+    // Where the context is wrong, that is the answer, whatever its limits.
+    let limits = context.as_ref().map(|context| context.create.clone()).unwrap_or_default();
+    let request = read_request(args, &given, &limits);
     let refuse = |error: CreateFileError, context: Option<&Context>| {
         let given = given.as_ref().ok().and_then(|given| given.as_ref().map(Text::as_str));
         let path = given.map_or_else(String::new, |given| shown_path(context, given));
@@ -138,6 +141,7 @@ fn prepare<'env>(
     let request = request.map_err(|error| refuse(error, context.as_ref().ok()))?;
     let context = context.map_err(|error| refuse(error.into(), None))?;
     let signals = signals.map_err(|error| refuse(error.into(), Some(&context)))?;
+    let request = request.sized.map_err(|error| refuse(error, Some(&context)))?;
     let job = Job { context, request };
     let work = move |aborted: &AtomicBool| job.run(aborted);
     Ok(Call { work, signals, on_abort: OnAbort::AskWork })
@@ -158,10 +162,16 @@ fn given_path(args: Argument<'_>) -> GivenPath {
     args.property(c"path", "path")?.ok_or_else(missing)?.string().map(Some)
 }
 
+/// A request without a mistake in it, unless its content is too large to be read.
+struct SoundRequest {
+    sized: Result<CreateFileRequest, CreateFileError>,
+}
+
 fn read_request(
     args: Argument<'_>,
     path: &GivenPath,
-) -> Result<CreateFileRequest, CreateFileError> {
+    limits: &CreateFileOptions,
+) -> Result<SoundRequest, CreateFileError> {
     let args = args.object().map_err(|error| {
         let rule = "must be an object with path, content and, if wanted, overwrite".to_owned();
         ArgumentError { rule, ..error }
@@ -171,12 +181,7 @@ fn read_request(
         Ok(_) => return Err(CreateFileError::PathArgument(lone_surrogate("path"))),
         Err(error) => return Err(CreateFileError::PathArgument(error.clone())),
     };
-    let content = args.property(c"content", "content")?;
-    let content = content.ok_or_else(|| {
-        let rule = "must be a string: the entire text of the file";
-        ArgumentError::new("content", rule, Got::Kind("nothing"))
-    })?;
-    let content = content.unicode()?;
+    let content = read_content(args, limits)?;
     let overwrite = args.optional(c"overwrite", "overwrite", |value| {
         value.boolean().map_err(|error| ArgumentError {
             rule: "must be a boolean, true or false".to_owned(),
@@ -189,7 +194,24 @@ fn read_request(
             value.refuse("must be a SHA-256 as 64 hex digits, as readFile gives it in meta.sha256")
         })
     })?;
-    Ok(CreateFileRequest { path, content, overwrite: overwrite.unwrap_or_default(), expected })
+    let overwrite = overwrite.unwrap_or_default();
+    let sized = content.map(|content| CreateFileRequest { path, content, overwrite, expected });
+    Ok(SoundRequest { sized })
+}
+
+/// The content; or, instead of an error that other mistakes come before, that it is too large.
+fn read_content(
+    args: Argument<'_>,
+    limits: &CreateFileOptions,
+) -> Result<Result<String, CreateFileError>, ArgumentError> {
+    let content = args.property(c"content", "content")?.ok_or_else(|| {
+        let rule = "must be a string: the entire text of the file";
+        ArgumentError::new("content", rule, Got::Kind("nothing"))
+    })?;
+    match core::check_length(content.utf16_len()? as u64, limits) {
+        Ok(()) => content.unicode().map(Ok),
+        Err(too_large) => Ok(Err(too_large)),
+    }
 }
 
 /// The path in a refused call's result: normalised where that is possible, else as given, unless

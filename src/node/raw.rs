@@ -1,5 +1,5 @@
-//! The Node-API calls that napi-rs has no safe form for; with the Windows system calls the only
-//! `unsafe` code of this crate.
+//! The Node-API calls that napi-rs has no safe form for. Beside the system calls of leases and of
+//! Windows, the only `unsafe` code of this crate.
 
 #![allow(unsafe_code, reason = "each block has its proof")]
 

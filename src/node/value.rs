@@ -118,6 +118,15 @@ impl<'env> Argument<'env> {
         read_text(self.value).ok_or_else(|| self.refuse("could not be read"))
     }
 
+    /// How many UTF-16 units a string has, without a copy of it.
+    pub(super) fn utf16_len(self) -> Result<usize, ArgumentError> {
+        if self.kind != ValueType::String {
+            return Err(self.refuse("must be a string"));
+        }
+        let length = JsString::from_unknown(self.value).and_then(|string| string.utf16_len());
+        length.map_err(|_| self.refuse("could not be read"))
+    }
+
     pub(super) fn boolean(self) -> Result<bool, ArgumentError> {
         match self.kind {
             ValueType::Boolean => bool::from_unknown(self.value).ok(),

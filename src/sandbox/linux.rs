@@ -5,21 +5,22 @@ use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, linkat, openat,
-    openat2, readlinkat,
+    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxAttributes, StatxFlags, fstat,
+    fstatfs, linkat, openat, openat2, readlinkat, statx,
 };
 use rustix::io::Errno;
 
+pub(super) use super::lease::Writers;
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
 use super::unix::{
-    names, open_by_walk, open_error, read_flags, read_link, resolve_by_walk, retry_interrupted,
+    names, open_by_walk, open_error, outlast_lease, read_flags, read_link, resolve_by_walk,
+    retry_interrupted,
 };
 pub(super) use super::unix_put::{
-    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+    FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use super::walk::{Entry, Walk};
 use super::{Containment, OpenError, Root};
@@ -38,10 +39,6 @@ const MAX_EAGAIN: u32 = 128;
 
 /// How often an opening starts anew because a name became a link between reading and opening.
 const MAX_CHANGED: u32 = 16;
-
-/// How long an opening waits for another program, such as a Samba server, to give up its lease on
-/// a file.
-const LEASE_PATIENCE: Duration = Duration::from_secs(1);
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
@@ -63,16 +60,8 @@ pub(super) fn open_for_reading(
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
     let flags = read_flags(path.must_be_directory());
-    let begun = Instant::now();
-    loop {
-        match open(root, containment, path, flags) {
-            // Whoever holds the lease has been told to give it up.
-            Err(OpenError::Leased) if begun.elapsed() < LEASE_PATIENCE => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            opened => return opened.map(File::from),
-        }
-    }
+    let is_leased = |error: &OpenError| matches!(error, OpenError::Leased);
+    outlast_lease(|| open(root, containment, path, flags), is_leased, &|| false).map(File::from)
 }
 
 /// Opens a folder to create in.
@@ -102,11 +91,19 @@ pub(super) fn resolve_target(
     if containment == Containment::Walk {
         return resolve_by_walk(root, path);
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     for _ in 0..MAX_CHANGED {
         let (folder, name) = resolve_links(root, path)?;
         let folder = if folder.is_empty() { OsStr::new(".") } else { &folder };
-        match open_beneath(&root.directory, folder, flags, BENEATH | ResolveFlags::NO_SYMLINKS) {
+        let open = |access| {
+            let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            open_beneath(&root.directory, folder, flags, BENEATH | ResolveFlags::NO_SYMLINKS)
+        };
+        let opened = match open(OFlags::RDONLY) {
+            // As in `open_folder`.
+            Err(Errno::ACCESS) => open(OFlags::PATH),
+            opened => opened,
+        };
+        match opened {
             Ok(folder) => return Ok((Directory::from(folder), name)),
             // A name has become a link since.
             Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => {}
@@ -223,6 +220,13 @@ fn open_beneath(
         }
     }
     Err(refused)
+}
+
+/// Whether entries of this folder can be made, but neither renamed nor removed.
+pub(super) fn is_append_only(folder: &Directory) -> bool {
+    let flags = AtFlags::EMPTY_PATH;
+    statx(folder, "", flags, StatxFlags::empty())
+        .is_ok_and(|entry| entry.stx_attributes.contains(StatxAttributes::APPEND))
 }
 
 /// Whether links in this directory may be magic: in `/proc`, everywhere but at its top.

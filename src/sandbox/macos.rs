@@ -2,17 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::marker::PhantomData;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, getpath};
+use rustix::fs::{Mode, OFlags, fstat, getpath};
 use rustix::io::Errno;
 
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
 use super::unix::{names, open_by_walk, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
-    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+    FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;
@@ -63,6 +64,27 @@ pub(super) fn link_unnamed(
     _name: &OsStr,
 ) -> rustix::io::Result<()> {
     Err(Errno::OPNOTSUPP)
+}
+
+/// Who has a file open for writing: macOS does not tell.
+pub(super) struct Writers<'file>(PhantomData<&'file File>);
+
+impl<'file> Writers<'file> {
+    pub(super) fn of(_file: &'file File) -> Self {
+        Self(PhantomData)
+    }
+
+    #[allow(clippy::unused_self, reason = "on Linux it is known")]
+    pub(super) fn are_at_work(&self) -> bool {
+        false
+    }
+}
+
+/// Whether entries of this folder can be made, but neither renamed nor removed: `UF_APPEND` or
+/// `SF_APPEND` of `sys/stat.h`.
+pub(super) fn is_append_only(folder: &Directory) -> bool {
+    const APPEND: u32 = 0x0000_0004 | 0x0004_0000;
+    fstat(folder).is_ok_and(|entry| entry.st_flags & APPEND != 0)
 }
 
 /// macOS has no magic links.

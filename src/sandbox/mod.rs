@@ -23,8 +23,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
-pub use write::{NewContent, WriteError, Written};
+pub use write::{Flaw, NewContent, WriteError, Written};
 
+#[cfg(target_os = "linux")]
+mod lease;
 mod sweeps;
 mod temporary;
 mod walk;
@@ -261,7 +263,7 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// [`WriteError`]; nothing has changed then.
+    /// [`WriteError`]; but for [`WriteError::Flawed`] nothing has changed then.
     pub fn write_file(
         &self,
         path: &NewFilePath,

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A folder by its device, which systems number with and without a sign, and its number there.
-pub(super) type FolderId = (i128, u64);
+use super::write::FolderId;
 
 type Sweeps = HashMap<FolderId, (Instant, Duration)>;
 

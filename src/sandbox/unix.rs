@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
@@ -54,6 +55,15 @@ impl Directory {
         opened.map(Self).map_err(open_error)
     }
 
+    /// Opens the same directory anew, to create in: readable, since only then can it be synced, or as
+    /// a mere place to stand if the process may not read it.
+    fn reopen_to_write_in(&self) -> Result<Self, OpenError> {
+        match self.reopen(OFlags::RDONLY) {
+            Err(OpenError::PermissionDenied) => self.reopen(system::DIRECTORY),
+            reopened => reopened,
+        }
+    }
+
     /// Whether the directory has been removed since it was opened: it has no name left.
     pub(super) fn is_removed(&self) -> bool {
         fstat(self).is_ok_and(|stat| stat.st_nlink == 0)
@@ -98,7 +108,7 @@ pub(super) fn resolve_by_walk(
     Walk::new(root, path).finish(&|root, parent, name| {
         Ok(match read_link(root, parent, name)? {
             Some(target) => Entry::Link(target),
-            None => Entry::Opened((parent.reopen(OFlags::RDONLY)?, name.to_owned())),
+            None => Entry::Opened((parent.reopen_to_write_in()?, name.to_owned())),
         })
     })
 }
@@ -261,6 +271,25 @@ pub(super) fn open_error(error: Errno) -> OpenError {
         // A socket, a device without a driver, or (macOS) any of the two.
         Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => OpenError::SpecialFile,
         error => OpenError::System(error.into()),
+    }
+}
+
+/// Opens a file. If another program, such as a Samba server, holds a lease on it, that program has
+/// been told to give it up, and is waited for a moment.
+pub(super) fn outlast_lease<T, E>(
+    open: impl Fn() -> Result<T, E>,
+    is_leased: impl Fn(&E) -> bool,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<T, E> {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let begun = Instant::now();
+    loop {
+        match open() {
+            Err(error) if is_leased(&error) && begun.elapsed() < PATIENCE && !cancelled() => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened,
+        }
     }
 }
 

@@ -36,7 +36,8 @@ pub enum Written {
     Replaced,
 }
 
-/// Why nothing was written. Whatever it is, nothing is half written and no folder was left.
+/// Why a file was not written as it should have been. Nothing is half written, and but for
+/// [`WriteError::Flawed`] nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The way to the file, or the file itself, could not be reached.
@@ -60,6 +61,18 @@ pub enum WriteError {
     /// The file is not the one that was expected.
     #[error("the file has changed since it was read; read it again before replacing it")]
     Changed,
+    /// What stands in the folder stays, and so would a temporary.
+    #[error("the folder is append-only: nothing that stands in it can be replaced")]
+    AppendOnly,
+    /// The file may be another than was expected by the time that somebody is done with it.
+    #[error(
+        "another program has the file open for writing, so it may have changed since it was read; \
+         try again when that program is done with it"
+    )]
+    BeingWritten,
+    /// What it holds cannot be compared.
+    #[error("the file may not be read, and so cannot be compared with expectedHash")]
+    Unreadable,
     /// The caller called it off.
     #[error("aborted")]
     Cancelled,
@@ -69,6 +82,26 @@ pub enum WriteError {
     /// The system failed.
     #[error("the system refused to write: {}", describe(.0))]
     System(io::Error),
+    /// The file was written all the same.
+    #[error("the file was written, but {0}")]
+    Flawed(Flaw),
+}
+
+/// What went wrong after a file was written, and could not be undone.
+#[derive(Debug, thiserror::Error)]
+pub enum Flaw {
+    /// It is not certain to last.
+    #[error("its folder could not be synced, so that a power failure may undo it: {}", describe(.0))]
+    Unsynced(io::Error),
+    /// It does not stand at the path.
+    #[error("its folder was moved away meanwhile, and the file could not be taken back from there")]
+    Moved,
+    /// It should not have taken that file's place.
+    #[error(
+        "the file that it took the place of should have been put back, and could not; \
+         unless somebody has removed it, it is kept beside under a name that starts with .rf-"
+    )]
+    NotPutBack,
 }
 
 /// Why bytes were not put at a name.
@@ -79,7 +112,15 @@ pub(super) enum PutError {
     /// The file is not the one that was expected.
     Changed,
     Cancelled,
+    /// For another reason.
+    Refused(WriteError),
     System(io::Error),
+}
+
+impl From<Flaw> for PutError {
+    fn from(flaw: Flaw) -> Self {
+        Self::Refused(WriteError::Flawed(flaw))
+    }
 }
 
 /// What stands at a name, links not followed.
@@ -90,6 +131,19 @@ pub(super) enum Standing {
     Link,
     /// A FIFO, socket or device.
     Special,
+}
+
+/// A folder by its device, which systems number with and without a sign, and its number there.
+pub(super) type FolderId = (i128, u64);
+
+/// Whom a system asks while it puts bytes at a name.
+#[derive(Clone, Copy)]
+pub(super) struct Caller<'call> {
+    /// Whether the call has been called off.
+    pub(super) cancelled: &'call dyn Fn() -> bool,
+    /// Whether the path still leads to the folder that is written into. It may have been moved since
+    /// it was opened, out of the workspace too; then what was written there has to go again.
+    pub(super) leads_to: &'call dyn Fn(&Directory) -> bool,
 }
 
 /// How often an attempt is repeated because another process interfered. Each repetition means
@@ -139,6 +193,7 @@ impl From<PutError> for Stop {
             PutError::Raced => Self::Again,
             PutError::Changed => Self::For(WriteError::Changed),
             PutError::Cancelled => Self::For(WriteError::Cancelled),
+            PutError::Refused(error) => Self::For(error),
             PutError::System(error) => Self::For(WriteError::System(error)),
         }
     }
@@ -157,7 +212,7 @@ enum Target {
     /// Nothing is there. The folders after the first `existing` names are missing.
     Absent { folder: Directory, existing: usize },
     /// A file is there, at the end of whatever links lead to it.
-    File { folder: Directory, name: OsString, facts: system::FileFacts },
+    File { folder: Directory, name: OsString, facts: system::FileFacts, is_linked: bool },
 }
 
 impl Writing<'_> {
@@ -175,8 +230,10 @@ impl Writing<'_> {
                 Ok(Written::Created)
             }
             Target::File { .. } if !self.content.overwrite => Err(WriteError::Exists.into()),
-            Target::File { folder, name, facts } => {
-                system::replace(&folder, &name, &facts, self.content, self.cancelled)?;
+            Target::File { folder, name, facts, is_linked } => {
+                let leads_to = |folder: &Directory| self.leads_to(folder, is_linked);
+                let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
+                system::replace(&folder, &name, &facts, self.content, caller)?;
                 Ok(Written::Replaced)
             }
         }
@@ -194,7 +251,7 @@ impl Writing<'_> {
             Standing::Link => Err(WriteError::DanglingWay.into()),
             // Made meanwhile: a folder that was missing a moment ago.
             _ if existing < depth => Err(Stop::Again),
-            Standing::File(facts) => Ok(Target::File { folder, name, facts }),
+            Standing::File(facts) => Ok(Target::File { folder, name, facts, is_linked: false }),
             Standing::Directory => Err(WriteError::IsDirectory.into()),
             Standing::Special => Err(self.not_replaceable().into()),
         }
@@ -211,11 +268,23 @@ impl Writing<'_> {
             found => found?,
         };
         match system::look(&folder, &name)? {
-            Standing::File(facts) => Ok(Target::File { folder, name, facts }),
+            Standing::File(facts) => Ok(Target::File { folder, name, facts, is_linked: true }),
             Standing::Directory => Err(WriteError::IsDirectory.into()),
             Standing::Nothing | Standing::Special => Err(self.not_replaceable().into()),
             Standing::Link => Err(Stop::Again),
         }
+    }
+
+    /// Whether the path, or the link at its end, still leads to a folder.
+    fn leads_to(&self, folder: &Directory, is_linked: bool) -> bool {
+        let (root, containment) = (self.root, self.containment);
+        let now = if is_linked {
+            system::resolve_target(root, containment, self.path).map(|(folder, _)| folder)
+        } else {
+            system::open_folder(root, containment, &self.path.first(self.depth()))
+        };
+        let ids = (now.map(|now| system::folder_id(&now)), system::folder_id(folder));
+        matches!(ids, (Ok(Ok(now)), Ok(then)) if now == then)
     }
 
     /// Something is there that is neither a file nor a directory.
@@ -239,10 +308,12 @@ impl Writing<'_> {
         let mut made = MadeFolders::default();
         let created = self.make_folders(folder, existing, &mut made).and_then(|folder| {
             let name = self.name(self.depth());
-            Ok(system::create(&folder, &name, self.content, self.cancelled)?)
+            let leads_to = |folder: &Directory| self.leads_to(folder, false);
+            let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
+            Ok(system::create(&folder, &name, self.content, caller)?)
         });
         if created.is_err() {
-            made.take_back();
+            self.take_back(made);
         }
         created
     }
@@ -256,8 +327,8 @@ impl Writing<'_> {
         let mut folder = Rc::new(folder);
         for depth in existing..self.depth() {
             let name = self.name(depth);
-            if system::make_folder(&folder, &name).map_err(folder_error)? {
-                made.0.push((Rc::clone(&folder), name));
+            if let Some(id) = system::make_folder(&folder, &name).map_err(folder_error)? {
+                made.push(MadeFolder { depth, id, parent: Some(Rc::clone(&folder)) });
                 if self.content.durable {
                     system::sync_folder(&folder).map_err(folder_error)?;
                 }
@@ -271,6 +342,24 @@ impl Writing<'_> {
             })?);
         }
         Ok(folder)
+    }
+
+    /// Removes folders that were made, innermost first. One that somebody has put something into, or
+    /// has put in the place of ours, stays, and so do those around it.
+    fn take_back(&self, made: MadeFolders) {
+        for MadeFolder { depth, id, parent } in made.0.into_iter().rev() {
+            let parent = parent.map_or_else(
+                || {
+                    system::open_folder(self.root, self.containment, &self.path.first(depth))
+                        .map(Rc::new)
+                },
+                Ok,
+            );
+            let Ok(parent) = parent else { return };
+            if system::remove_folder(&parent, &self.name(depth), id).is_err() {
+                return;
+            }
+        }
     }
 
     /// How many folders lead to the file.
@@ -291,17 +380,27 @@ fn folder_error(error: io::Error) -> Stop {
     }
 }
 
-/// The folders made for one file, outermost first, each with the folder that holds it.
+/// A folder made for a file, under the name that stands at `depth` in the path.
+struct MadeFolder {
+    depth: usize,
+    id: FolderId,
+    /// The folder that holds it, unless its handle was let go.
+    parent: Option<Rc<Directory>>,
+}
+
+/// The folders made for one file, outermost first.
 #[derive(Default)]
-struct MadeFolders(Vec<(Rc<Directory>, OsString)>);
+struct MadeFolders(Vec<MadeFolder>);
+
+/// How many handles are held to take folders back by: a path may have two thousand components, and
+/// a process a thousand handles. The outermost folders are found again by the path.
+const MAX_HANDLES: usize = 32;
 
 impl MadeFolders {
-    /// Removes them again, innermost first. One that somebody has put something into stays.
-    fn take_back(self) {
-        for (parent, name) in self.0.into_iter().rev() {
-            if system::remove_folder(&parent, &name).is_err() {
-                return;
-            }
+    fn push(&mut self, folder: MadeFolder) {
+        self.0.push(folder);
+        if let Some(outer) = self.0.len().checked_sub(MAX_HANDLES + 1) {
+            self.0[outer].parent = None;
         }
     }
 }

@@ -1,11 +1,20 @@
 //! The ways that file systems without unnamed files need, and the sweep.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rustix::fs::{FlockOperation, OFlags, XattrFlags, flock, fsetxattr};
+
+use super::draft::attribute_names;
+use super::sweep::sweep_now;
 use super::*;
 use crate::hash::sha256;
+
+const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
+const CALLED_OFF: Caller<'_> = Caller { cancelled: &|| true, ..AT_EASE };
+/// The folder has been moved away.
+const ASTRAY: Caller<'_> = Caller { leads_to: &|_| false, ..AT_EASE };
 
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();
@@ -26,18 +35,22 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+fn old(folder: &Directory, name: &str) -> Old {
+    Old::take(folder, OsStr::new(name), &content(b""), &|| false).unwrap()
+}
+
 fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
     let name = OsStr::new(name);
-    replace_from(|_, _| Ok(None), folder, name, content, &|| false)
+    replace_from(|_, _| Ok(None), folder, name, content, AT_EASE)
 }
 
 #[test]
 fn a_named_draft_becomes_a_new_file_and_leaves_nothing() {
     let (directory, folder) = folder();
     let name = OsStr::new("new.txt");
-    create_named(&folder, name, &content(b"new"), &|| false).unwrap();
+    create_named(&folder, name, &content(b"new"), AT_EASE).unwrap();
     assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
-    let again = create_named(&folder, name, &content(b"newer"), &|| false);
+    let again = create_named(&folder, name, &content(b"newer"), AT_EASE);
     assert!(matches!(again, Err(PutError::Raced)));
     assert_eq!(fs::read(directory.path().join("new.txt")).unwrap(), b"new");
     assert_eq!(names(directory.path()), ["new.txt"]);
@@ -61,7 +74,7 @@ fn a_named_draft_replaces_a_file_and_leaves_nothing() {
 #[test]
 fn a_draft_that_is_called_off_leaves_nothing() {
     let (directory, folder) = folder();
-    let stopped = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), &|| true);
+    let stopped = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), CALLED_OFF);
     assert!(matches!(stopped, Err(PutError::Cancelled)));
     assert_eq!(names(directory.path()), Vec::<String>::new());
 }
@@ -93,7 +106,7 @@ fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
 fn a_displaced_file_that_is_left_under_the_temporary_name_is_swept_too() {
     let (directory, folder) = folder();
     fs::write(directory.path().join("old.txt"), "old").unwrap();
-    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let old = old(&folder, "old.txt");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     let flags = RenameFlags::EXCHANGE;
@@ -110,7 +123,7 @@ fn a_newer_file_that_is_put_over_a_refused_one_stays() {
     let (directory, folder) = folder();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("t"), "displaced").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let old = old(&folder, "t");
     let mut draft = Draft::unnamed(&folder, PRIVATE)
         .unwrap()
         .unwrap_or_else(|| Draft::named(&folder, PRIVATE).unwrap());
@@ -131,7 +144,7 @@ fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
     let (directory, folder) = folder();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("t"), "displaced").unwrap();
-    let old = open_old(&folder, OsStr::new("t")).unwrap();
+    let old = old(&folder, "t");
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     let temporary = draft.name_beside(&old).unwrap();
     renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
@@ -146,7 +159,7 @@ fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
 fn what_the_old_file_has_not_the_new_one_has_not_either() {
     let (directory, folder) = folder();
     fs::write(directory.path().join("old.txt"), "old").unwrap();
-    let old = open_old(&folder, OsStr::new("old.txt")).unwrap();
+    let old = old(&folder, "old.txt");
     let draft = Draft::named(&folder, PRIVATE).unwrap();
     // As a folder's default access list would give it.
     let given = fsetxattr(&draft.file, "user.given", b"x", XattrFlags::empty());
@@ -154,8 +167,8 @@ fn what_the_old_file_has_not_the_new_one_has_not_either() {
         return; // A file system without extended attributes gives none.
     }
     given.unwrap();
-    fsetxattr(&old, "user.kept", b"y", XattrFlags::empty()).unwrap();
-    draft.take_over(&old).unwrap();
+    fsetxattr(&old.file, "user.kept", b"y", XattrFlags::empty()).unwrap();
+    draft.take_over(&old.file).unwrap();
     assert_eq!(attribute_names(&draft.file), [b"user.kept".to_vec()]);
 }
 
@@ -168,6 +181,182 @@ fn the_mode_is_that_of_the_file_that_is_replaced_and_not_of_the_one_looked_at() 
     let Ok(Standing::File(facts)) = look(&folder, OsStr::new("old.txt")) else { panic!() };
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let content = content(b"new");
-    replace(&folder, OsStr::new("old.txt"), &facts, &content, &|| false).unwrap();
+    replace(&folder, OsStr::new("old.txt"), &facts, &content, AT_EASE).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_new_file_goes_again_if_its_folder_was_moved() {
+    let (directory, folder) = folder();
+    for create in [create, create_named] {
+        let moved = create(&folder, OsStr::new("new.txt"), &content(b"new"), ASTRAY);
+        assert!(matches!(moved, Err(PutError::Raced)), "{moved:?}");
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_replaced_file_returns_if_its_folder_was_moved() {
+    let (directory, folder) = folder();
+    let name = OsStr::new("old.txt");
+    fs::write(directory.path().join(name), "old").unwrap();
+    let check = |moved: Result<(), PutError>| {
+        assert!(matches!(moved, Err(PutError::Raced)), "{moved:?}");
+        assert_eq!(fs::read(directory.path().join(name)).unwrap(), b"old");
+        assert_eq!(names(directory.path()), ["old.txt"]);
+    };
+    check(replace(&folder, name, &FileFacts, &content(b"new"), ASTRAY));
+    check(replace_from(|_, _| Ok(None), &folder, name, &content(b"new"), ASTRAY));
+    let old = old(&folder, "old.txt");
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    check(rename_over(draft, &temporary, name, &old, &content(b"new"), ASTRAY));
+}
+
+#[test]
+fn what_could_not_be_put_back_is_kept_under_a_name_that_no_sweep_takes() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("t"), "").unwrap();
+    let old = old(&folder, "t");
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+    draft.leave(&temporary);
+    drop((draft, old));
+    sweep_now(&folder);
+    assert_eq!(names(directory.path()).len(), 2);
+}
+
+#[test]
+fn a_file_that_others_keep_locked_is_replaced_and_no_sweep_takes_it_before_that_is_certain() {
+    let (directory, folder) = folder();
+    let path = directory.path().join("t");
+    fs::write(&path, "displaced").unwrap();
+    let others = File::open(&path).unwrap();
+    flock(&others, FlockOperation::LockExclusive).unwrap();
+    let old = old(&folder, "t");
+    let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+    let temporary = draft.name_beside(&old).unwrap();
+    renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+    drop(others);
+
+    sweep_now(&folder);
+    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    drop((draft, old));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "displaced");
+    assert_eq!(names(directory.path()), ["t"]);
+}
+
+/// What only Linux tells or forbids.
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::*;
+    use std::io::Write;
+
+    /// Whether a folder could be given a flag, or could be relieved of it.
+    fn chattr(flag: &str, directory: &Path) -> bool {
+        let chattr = std::process::Command::new("chattr").arg(flag).arg(directory).output();
+        chattr.is_ok_and(|output| output.status.success())
+    }
+
+    #[test]
+    fn a_named_draft_is_not_begun_in_an_append_only_folder() {
+        let (directory, folder) = folder();
+        if !chattr("+a", directory.path()) {
+            eprintln!("skipped: no append-only folders for this user or on this file system");
+            return;
+        }
+        let refused = create_named(&folder, OsStr::new("new.txt"), &content(b"new"), AT_EASE);
+        let left = names(directory.path());
+        assert!(chattr("-a", directory.path()));
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::AppendOnly))), "{refused:?}");
+        assert_eq!(left, Vec::<String>::new());
+    }
+
+    /// Whether leases tell here who has a file open for writing.
+    fn writers_are_known(file: &File) -> bool {
+        let known = !matches!(Writers::of(file), Writers::Unknown);
+        if !known {
+            eprintln!("skipped: the system does not tell who has a file open for writing");
+        }
+        known
+    }
+
+    #[test]
+    fn a_file_that_somebody_has_open_for_writing_is_not_the_expected_one() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        if !writers_are_known(&File::open(&file).unwrap()) {
+            return;
+        }
+        let refused = replace_named(&folder, "t", &expected);
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+        writer.write_all(b" and edited").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+        drop(writer);
+        fs::write(&file, "old").unwrap();
+        replace_named(&folder, "t", &expected).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(names(directory.path()), ["t"]);
+    }
+
+    #[test]
+    fn who_is_just_done_with_a_file_is_waited_for() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                drop(writer);
+            });
+            replace_named(&folder, "t", &expected).unwrap();
+        });
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
+    fn an_edit_by_who_opened_the_file_before_the_exchange_and_writes_after_it_is_not_lost() {
+        let (directory, folder) = folder();
+        let file = directory.path().join("t");
+        fs::write(&file, "old").unwrap();
+        let old = old(&folder, "t");
+        if !writers_are_known(&old.file) {
+            return;
+        }
+        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        old.check_expected(&expected).unwrap();
+        let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+        let temporary = draft.name_beside(&old).unwrap();
+        let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
+
+        let refused = exchange(draft, &temporary, OsStr::new("t"), &old, &expected, AT_EASE);
+        assert!(matches!(refused, Err(PutError::Refused(WriteError::BeingWritten))), "{refused:?}");
+        writer.write_all(b" and edited").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old and edited");
+        assert_eq!(names(directory.path()), ["t"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_taken_back_is_not_denied() {
+        let (directory, folder) = folder();
+        let Some(mut draft) = Draft::unnamed(&folder, NEW_FILE).unwrap() else { return };
+        draft.fill(&content(b"new"), &|| false).unwrap();
+        if !chattr("+a", directory.path()) {
+            eprintln!("skipped: no append-only folders for this user or on this file system");
+            return;
+        }
+        let name = OsStr::new("new.txt");
+        draft.link_at(name).unwrap();
+        let flawed = draft.make_certain(name, &content(b"new"), ASTRAY);
+        assert!(chattr("-a", directory.path()));
+        let expected = matches!(flawed, Err(PutError::Refused(WriteError::Flawed(Flaw::Moved))));
+        assert!(expected, "{flawed:?}");
+        assert_eq!(names(directory.path()), ["new.txt"]);
+    }
 }

@@ -32,7 +32,7 @@ use crate::path::WorkspacePath;
 mod put;
 mod sys;
 pub(super) use put::{
-    FileFacts, create, look, make_folder, remove_folder, replace, sweep, sync_folder,
+    FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use sys::Reparse;
 

@@ -17,8 +17,8 @@
 //! - A program that itself renames another file to that name between comparing and replacing,
 //!   some microseconds, is not noticed: its file is replaced.
 //!
-//! Replacing cannot be undone either: if the folder fails to reach the disk, the error is reported
-//! although the file is replaced.
+//! Replacing cannot be undone either: if the folder fails to reach the disk, the error says that the
+//! file is replaced all the same.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -46,7 +46,7 @@ use super::sys::{self, AccessList, Opening, Reparse, Replacing, SHARE_ALL};
 use super::{Directory, ENTER, is_link, is_name_surrogate, open_error, wide};
 use crate::hash::sha256_of;
 use crate::sandbox::temporary::{self, Identity};
-use crate::sandbox::write::{NewContent, PutError, Standing};
+use crate::sandbox::write::{Caller, Flaw, FolderId, NewContent, PutError, Standing};
 use crate::sandbox::{OpenError, sweeps};
 
 /// What is known of a file that may be replaced.
@@ -116,33 +116,49 @@ fn both_halves(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Makes a folder; `false` if something of that name is there already.
-pub(in crate::sandbox) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<bool> {
+/// Makes a folder; `None` if something of that name is there already.
+pub(in crate::sandbox) fn make_folder(
+    parent: &Directory,
+    name: &OsStr,
+) -> io::Result<Option<FolderId>> {
     let options = FILE_DIRECTORY_FILE;
     let opening = Opening { access: ENTER, share: SHARE_ALL, disposition: FILE_CREATE, options };
     let made =
         persist(PATIENCE_WITH_OTHERS, is_going, || sys::open(&parent.0, &wide(name), opening));
     match made {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Ok(folder) => id_of(&folder).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
         // The folder of that name, or the one that was to hold it, goes as soon as others let go.
         Err(error) if is_going(&error) => Err(io::ErrorKind::NotFound.into()),
         Err(error) => Err(error),
     }
 }
 
-/// Removes a folder if it is empty.
-pub(in crate::sandbox) fn remove_folder(parent: &Directory, name: &OsStr) -> io::Result<()> {
+/// Removes a folder if it is that one, and empty.
+pub(in crate::sandbox) fn remove_folder(
+    parent: &Directory,
+    name: &OsStr,
+    id: FolderId,
+) -> io::Result<()> {
     let options = FILE_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
     let access = DELETE | ENTER;
     let opening = Opening { access, share: SHARE_ALL, disposition: FILE_OPEN, options };
     let folder = sys::open(&parent.0, &wide(name), opening)?;
     let (attributes, _) = sys::attributes_and_tag(&folder)?;
-    if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-        // Somebody has put a junction in its place.
+    if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 || id_of(&folder)? != id {
+        // Somebody has put a junction, or another folder, in its place.
         return Err(io::ErrorKind::NotADirectory.into());
     }
     sys::delete(&folder)
+}
+
+pub(in crate::sandbox) fn folder_id(folder: &Directory) -> io::Result<FolderId> {
+    id_of(&folder.0)
+}
+
+fn id_of(folder: &OwnedHandle) -> io::Result<FolderId> {
+    let information = sys::information(folder)?;
+    Ok((information.dwVolumeSerialNumber.into(), identity(&information).inode))
 }
 
 /// Lets a folder's entries reach the disk, where the file system does that at all and the process
@@ -166,13 +182,14 @@ pub(in crate::sandbox) fn create(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let mut draft = Draft::new(folder, content)?;
     draft.name_for_itself()?;
-    draft.fill(content, cancelled)?;
+    draft.fill(content, caller.cancelled)?;
     persist(PATIENCE_WITH_OTHERS, is_busy, || draft.rename(name, Replacing::Nothing))
         .map_err(put_error)?;
+    check_place(folder, caller)?;
     if content.durable {
         sync_folder(folder).map_err(PutError::System)?;
     }
@@ -186,7 +203,7 @@ pub(in crate::sandbox) fn replace(
     name: &OsStr,
     facts: &FileFacts,
     content: &NewContent<'_>,
-    cancelled: &dyn Fn() -> bool,
+    caller: Caller<'_>,
 ) -> Result<(), PutError> {
     if facts.attributes & FILE_ATTRIBUTE_READONLY != 0 {
         return Err(PutError::System(io::ErrorKind::PermissionDenied.into()));
@@ -199,10 +216,20 @@ pub(in crate::sandbox) fn replace(
     let mut draft = Draft::new(folder, content)?;
     draft.take_over(&old, facts);
     draft.name_for_itself()?;
-    draft.fill(content, cancelled)?;
+    draft.fill(content, caller.cancelled)?;
+    check_place(folder, caller)?;
     draft.displace(name, old, &open_old)?;
     drop(turn);
-    if content.durable { sync_folder(folder).map_err(PutError::System) } else { Ok(()) }
+    if content.durable {
+        sync_folder(folder).map_err(Flaw::Unsynced)?;
+    }
+    Ok(())
+}
+
+/// Whether the folder is still where it was found. While a file in it is open, as a draft is,
+/// Windows moves neither the folder nor those around it; other file systems may.
+fn check_place(folder: &Directory, caller: Caller<'_>) -> Result<(), PutError> {
+    if (caller.leads_to)(folder) { Ok(()) } else { Err(PutError::Raced) }
 }
 
 /// One writer's turn to replace a file: as long as it lives, no other writer of this library
@@ -471,8 +498,7 @@ fn put_error(error: io::Error) -> PutError {
 /// Removes what killed processes have left in a folder: files whose temporary name was made for
 /// them, and that nobody holds any more.
 pub(in crate::sandbox) fn sweep(folder: &Directory) {
-    let Ok(information) = sys::information(&folder.0) else { return };
-    let id = (information.dwVolumeSerialNumber.into(), identity(&information).inode);
+    let Ok(id) = folder_id(folder) else { return };
     sweeps::when_due(id, || sweep_now(folder));
 }
 

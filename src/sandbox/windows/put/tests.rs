@@ -7,6 +7,8 @@ use std::path::Path;
 use super::*;
 use crate::hash::sha256;
 
+const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
+
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();
     let handle = Directory::open_root(directory.path()).unwrap();
@@ -31,11 +33,11 @@ fn facts(folder: &Directory, name: &str) -> FileFacts {
 }
 
 fn create_at(folder: &Directory, name: &str, bytes: &[u8]) -> Result<(), PutError> {
-    create(folder, OsStr::new(name), &content(bytes), &|| false)
+    create(folder, OsStr::new(name), &content(bytes), AT_EASE)
 }
 
 fn replace_at(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
-    replace(folder, OsStr::new(name), &facts(folder, name), content, &|| false)
+    replace(folder, OsStr::new(name), &facts(folder, name), content, AT_EASE)
 }
 
 fn is_denied(result: &Result<(), PutError>) -> bool {
@@ -106,11 +108,11 @@ fn a_file_that_is_not_what_was_looked_at_is_not_replaced() {
     fs::write(directory.path().join("other.txt"), "other").unwrap();
     fs::rename(directory.path().join("other.txt"), directory.path().join("old.txt")).unwrap();
 
-    let raced = replace(&folder, name, &facts, &content(b"new"), &|| false);
+    let raced = replace(&folder, name, &facts, &content(b"new"), AT_EASE);
     assert!(matches!(raced, Err(PutError::Raced)), "{raced:?}");
     assert_eq!(fs::read(directory.path().join("old.txt")).unwrap(), b"other");
     fs::remove_file(directory.path().join("old.txt")).unwrap();
-    let raced = replace(&folder, name, &facts, &content(b"new"), &|| false);
+    let raced = replace(&folder, name, &facts, &content(b"new"), AT_EASE);
     assert!(matches!(raced, Err(PutError::Raced)), "{raced:?}");
     assert_eq!(names(directory.path()), Vec::<String>::new());
 }
@@ -198,7 +200,7 @@ fn a_file_that_others_read_is_replaced_when_they_let_it() {
                 OsStr::new("old.txt"),
                 &facts(&folder, "old.txt"),
                 &content(b"new"),
-                &|| false,
+                AT_EASE,
             )
         });
         std::thread::sleep(Duration::from_millis(100));
@@ -259,18 +261,20 @@ fn a_sweep_takes_what_the_dead_have_left_and_nothing_else() {
 fn a_folder_is_made_once_and_removed_while_empty() {
     let (directory, folder) = folder();
     let name = OsStr::new("sub");
-    assert!(make_folder(&folder, name).unwrap());
-    assert!(!make_folder(&folder, name).unwrap());
+    let id = make_folder(&folder, name).unwrap().unwrap();
+    assert!(make_folder(&folder, name).unwrap().is_none());
     sync_folder(&folder).unwrap();
     assert!(matches!(look(&folder, name), Ok(Standing::Directory)));
     fs::write(directory.path().join("sub/a"), "a").unwrap();
-    assert!(remove_folder(&folder, name).is_err());
+    assert!(remove_folder(&folder, name, id).is_err());
     fs::remove_file(directory.path().join("sub/a")).unwrap();
-    remove_folder(&folder, name).unwrap();
+    let another = (id.0, id.1 + 1);
+    assert!(remove_folder(&folder, name, another).is_err());
+    remove_folder(&folder, name, id).unwrap();
     assert!(matches!(look(&folder, name), Ok(Standing::Nothing)));
     fs::write(directory.path().join("sub"), "a file").unwrap();
-    assert!(!make_folder(&folder, name).unwrap());
-    assert!(remove_folder(&folder, name).is_err());
+    assert!(make_folder(&folder, name).unwrap().is_none());
+    assert!(remove_folder(&folder, name, id).is_err());
 }
 
 #[test]
