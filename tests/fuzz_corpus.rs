@@ -3,6 +3,7 @@
 #[path = "../fuzz/properties.rs"]
 mod properties;
 
+#[allow(clippy::unwrap_used, reason = "a test")]
 fn replay(target: &str, property: fn(&[u8])) {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/").to_owned() + target;
     let mut replayed = 0;
