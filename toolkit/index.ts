@@ -21,3 +21,32 @@ export function createWorkspaceFetch<Args extends unknown[]>(
 ): (...args: Args) => Promise<Response> {
   return workspaceFetch(readFileUri, context, fallbackFetch);
 }
+
+export {
+  type AgentToolkit,
+  type BoundTool,
+  createAgentToolkit,
+  type InvokeOptions,
+} from "./agent-toolkit.js";
+export {
+  type ReadResult,
+  ToolCatalog,
+  type ToolCatalogEntry,
+  type ToolContext,
+  type ToolResults,
+} from "./catalog.js";
+export * from "./definitions/index.js";
+export type { ToolExecutedEvent } from "./events.js";
+export type {
+  ToolErrorDetails,
+  ToolErrorInfo,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+} from "./result.js";
+export {
+  createSecureTool,
+  type SecureToolContext,
+  type SecureToolMeta,
+  type ToolPolicy,
+} from "./secure-tool.js";

@@ -1,0 +1,120 @@
+// `createAgentToolkit`: the tools of one session, as its model calls them.
+
+import { type ReadFileOutput, Workspace } from "../index.js";
+import { readArguments } from "./arguments.js";
+import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
+import {
+  TOOL_DEFINITIONS,
+  TOOL_METADATA,
+  TOOL_NAMES,
+  type ToolArguments,
+  type ToolName,
+} from "./definitions/tools.js";
+import { runtimeFailure, type ToolResult, type ToolSuccess } from "./result.js";
+import { isAllowed, isWithinScope } from "./secure-tool.js";
+
+/** Options of one call. */
+export interface InvokeOptions {
+  /** Aborts the call, which then rejects with `signal.reason`; beside the context's own. */
+  signal?: AbortSignal | null;
+}
+
+/** A tool of a toolkit. */
+export type BoundTool<Name extends ToolName> = (
+  args: ToolArguments[Name],
+  options?: InvokeOptions,
+) => Promise<ToolResult<ToolResults[Name]>>;
+
+export interface AgentToolkit {
+  /** The tools by name, bound to the context. */
+  readonly tools: { readonly [Name in ToolName]: BoundTool<Name> };
+  /**
+   * Calls a tool by its name, dots written as `_` too, with what a model sent as its arguments: an
+   * object, its JSON text, `"10"` for 10, `null` for what is absent. Never throws; rejects only with
+   * the reason of an aborted signal.
+   */
+  invoke<Name extends ToolName>(
+    name: Name,
+    args: ToolArguments[Name],
+    options?: InvokeOptions,
+  ): Promise<ToolResult<ToolResults[Name]>>;
+  invoke(name: string, args: unknown, options?: InvokeOptions): Promise<ToolResult>;
+  /** The tools that the policy, the write scope and the context let the model use. */
+  getAllowedTools(): ToolName[];
+}
+
+/**
+ * Makes the tools of a session. Opens the workspace once, and holds it.
+ *
+ * Throws a `WorkspaceError` where the root cannot be opened.
+ */
+export function createAgentToolkit(context: ToolContext): AgentToolkit {
+  const workspace = Workspace.open(context.workspaceRoot, context);
+  // The host's context, whatever kind of object it is, and beneath it what is ours.
+  const callContext = (options?: InvokeOptions): ToolContext =>
+    Object.create(context, {
+      [HELD_WORKSPACE]: { value: workspace },
+      ...(options?.signal
+        ? { signal: { value: anySignal(context.signal, options.signal), enumerable: true } }
+        : {}),
+    });
+
+  const bound: { [Name in ToolName]: BoundTool<Name> } = {
+    read_file: async ({ path, ...options }, call) => {
+      const result = await ToolCatalog.read_file.handler(callContext(call), path, options);
+      return result.status === "success" ? withNextWindow(result, result.data) : result;
+    },
+    workspace_create_file: (args, call) =>
+      ToolCatalog.workspace_create_file.handler(callContext(call), args),
+    "workspace.read_file": (args, call) =>
+      ToolCatalog["workspace.read_file"].handler(callContext(call), args),
+    read: (args, call) => ToolCatalog.read.handler(callContext(call), args),
+  };
+
+  const invoke = async (name: string, sent: unknown, options?: InvokeOptions) => {
+    const known = toolNamed(name);
+    if (known === null) {
+      const names = TOOL_NAMES.join(", ");
+      return runtimeFailure(`There is no such tool; the tools are ${names}.`);
+    }
+    const read = readArguments(TOOL_DEFINITIONS[known], sent);
+    if (!read.ok) return runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" });
+    const tool = bound[known] as (args: unknown, options?: InvokeOptions) => Promise<ToolResult>;
+    return tool(read.args, options);
+  };
+  return {
+    tools: bound,
+    invoke: invoke as AgentToolkit["invoke"],
+    getAllowedTools: () => TOOL_NAMES.filter((name) => isUsable(context, name)),
+  };
+}
+
+/** The tool of a name, as providers may have had to spell it: without dots. */
+export function toolNamed(name: unknown): ToolName | null {
+  return TOOL_NAMES.find((known) => known === name || known.replaceAll(".", "_") === name) ?? null;
+}
+
+function isUsable(context: ToolContext, name: ToolName): boolean {
+  if (!isAllowed(context, name) || !isWithinScope(context, TOOL_METADATA[name])) return false;
+  switch (name) {
+    case "workspace.read_file":
+      return context.store != null;
+    case "read":
+      return context.space != null || context.chat != null || context.fetch != null;
+    default:
+      return true;
+  }
+}
+
+function withNextWindow(
+  result: ToolSuccess<ReadFileOutput>,
+  { path, next_start_line }: ReadFileOutput,
+): ToolSuccess<ReadFileOutput> {
+  if (next_start_line === null) return result;
+  const next = JSON.stringify({ path, start_line: next_start_line });
+  return { ...result, hint: `The file goes on: call read_file with ${next}.` };
+}
+
+function anySignal(first: AbortSignal | null | undefined, second: AbortSignal): AbortSignal {
+  return first ? AbortSignal.any([first, second]) : second;
+}

@@ -1,0 +1,152 @@
+// `createSecureTool`: policy, then write scope, then the sandbox by spelling, then the work. What the
+// core finds on the disk comes after, and is answered alike.
+
+import path from "node:path";
+import type { WriteScope } from "../index.js";
+import { publishExecuted } from "./events.js";
+import {
+  policyDenied,
+  runtimeFailure,
+  sandboxDenied,
+  type ToolFailure,
+  type ToolResult,
+} from "./result.js";
+
+/** Which tools a host lets its model use. */
+export interface ToolPolicy {
+  tools?: Readonly<Record<string, "allow" | "deny">> | null;
+  /** For tools that `tools` does not name. Default `"deny"`: a policy that forgets a tool is no permission. */
+  defaultPolicy?: "allow" | "deny" | null;
+}
+
+/** What a secure tool looks at; a host's context has more. */
+export interface SecureToolContext {
+  workspaceRoot: string;
+  writeScope?: WriteScope | null;
+  /** Without a policy all tools are allowed. */
+  policy?: ToolPolicy | null;
+  signal?: AbortSignal | null;
+  sessionId?: string | null;
+  conversationId?: string | null;
+  turnId?: string | null;
+}
+
+/** What a secure tool is told of its handler. */
+export interface SecureToolMeta {
+  name: string;
+  isWriteOp: boolean;
+}
+
+/** Whether the policy of a context allows a tool. */
+export function isAllowed(context: SecureToolContext, name: string): boolean {
+  const { policy } = context;
+  if (policy === undefined || policy === null) return true;
+  const { tools, defaultPolicy } = policy;
+  const own = tools && Object.hasOwn(tools, name) ? tools[name] : undefined;
+  return (own ?? defaultPolicy) === "allow";
+}
+
+/** Whether the write scope of a context allows a tool. */
+export function isWithinScope(context: SecureToolContext, meta: SecureToolMeta): boolean {
+  return !(meta.isWriteOp && context.writeScope === "read-only");
+}
+
+/**
+ * Wraps a handler. If its first argument is a string, it is taken for a path: `\` becomes `/`, and it
+ * is resolved to an absolute path in the workspace before the handler sees it.
+ *
+ * Resolves with a `ToolResult` whatever happens; rejects only with the reason of an aborted signal.
+ */
+export function createSecureTool<Context extends SecureToolContext, Args extends unknown[], Data>(
+  meta: SecureToolMeta,
+  handler: (context: Context, ...args: Args) => Promise<Data> | Data,
+): (context: Context, ...args: Args) => Promise<ToolResult<Data>> {
+  return async (context, ...args) => {
+    const result = await run(meta, handler, context, args);
+    publishExecuted(meta.name, context, args, result);
+    return result;
+  };
+}
+
+async function run<Context extends SecureToolContext, Args extends unknown[], Data>(
+  meta: SecureToolMeta,
+  handler: (context: Context, ...args: Args) => Promise<Data> | Data,
+  context: Context,
+  args: Args,
+): Promise<ToolResult<Data>> {
+  if (!isAllowed(context, meta.name)) return policyDenied(meta.name);
+  if (!isWithinScope(context, meta)) {
+    const message = `The workspace is read-only: ${meta.name} cannot write to it.`;
+    return sandboxDenied(message, { code: null });
+  }
+  const [first, ...rest] = args as unknown[];
+  if (typeof first === "string") {
+    const resolved = resolveInside(context.workspaceRoot, first);
+    if (resolved === null) {
+      const message = "The path leaves the workspace. Give a path relative to the workspace root.";
+      return sandboxDenied(message, { code: null });
+    }
+    args = [resolved, ...rest] as unknown[] as Args;
+  }
+  try {
+    const data = await handler(context, ...args);
+    return domainFailure(data) ?? { status: "success", data };
+  } catch (error) {
+    rethrowIfAborted(error, context, args);
+    return thrownFailure(error);
+  }
+}
+
+/** By spelling alone; what links lead to is the core's business, and so is a blank path. */
+function resolveInside(root: string, given: string): string | null {
+  if (given.trim() === "") return given;
+  const slashed = given.replaceAll("\\", "/");
+  // A final slash asks for a folder, which `resolve` forgets.
+  const end = /\/\.?$/.test(slashed) ? "/" : "";
+  const resolved = path.resolve(root, slashed);
+  const relative = path.relative(root, resolved);
+  const leaves =
+    relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
+  return leaves ? null : resolved + end;
+}
+
+/** An aborted call rejects with the signal's reason, also where failures are answers. */
+function rethrowIfAborted(error: unknown, context: SecureToolContext, args: unknown[]): void {
+  const holders = [context, ...args] as { signal?: AbortSignal | null }[];
+  for (const holder of holders) {
+    const signal = typeof holder === "object" && holder !== null ? holder.signal : null;
+    if (signal?.aborted && signal.reason === error) throw error;
+  }
+}
+
+function thrownFailure(error: unknown): ToolFailure {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const domain = typeof code === "string" ? code : null;
+  const text = typeof message === "string" && message !== "" ? message : "The tool failed.";
+  if (domain === "SANDBOX_VIOLATION") return sandboxDenied(text, { code: domain });
+  return runtimeFailure(text, { code: domain }, domain === "INTERNAL");
+}
+
+/** Tools whose failures are answers say so themselves: TUL-001 and TUL-004. */
+interface DomainFailure {
+  success: false;
+  errorCode: string;
+  message?: string;
+  errors?: string[];
+}
+
+function domainFailure(data: unknown): ToolFailure | null {
+  if (!isDomainFailure(data)) return null;
+  const details = { code: data.errorCode, result: data };
+  const message = data.message ?? data.errors?.join(" ") ?? data.errorCode;
+  // What TUL-004 calls an invalid path is one that leaves the workspace, or names nothing in it.
+  if (data.errorCode === "InvalidPath") return sandboxDenied(message, details);
+  const retriable = data.errorCode === "INTERNAL_ERROR" || /try again/.test(message);
+  return runtimeFailure(message, details, retriable);
+}
+
+function isDomainFailure(data: unknown): data is DomainFailure {
+  if (typeof data !== "object" || data === null) return false;
+  const { success, errorCode } = data as Partial<DomainFailure>;
+  return success === false && typeof errorCode === "string";
+}
