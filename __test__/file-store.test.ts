@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { FileStore } from "../index.js";
+import { FileStore, readFileUri } from "../index.js";
 import { assertBytes } from "./support/create.ts";
 import {
   type CodedError,
@@ -777,3 +778,22 @@ test(
     assert.equal(filesBelow(dir).length, hashes.size);
   }),
 );
+
+test("a store that was closed refuses calls and finishes those under way", async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-closed-"));
+  try {
+    const store = FileStore.open(folder);
+    const stored = store.putBytes(Buffer.from("a"));
+    store.close();
+    store.close();
+    const { hash } = await stored;
+    const refused = { name: "FileStoreError", code: "INVALID_ARGUMENT" };
+    await assert.rejects(store.putBytes(Buffer.from("a")), refused);
+    await assert.rejects(store.getBytes(hash), refused);
+    await assert.rejects(store.exists(hash), refused);
+    const space = { store, resolve: () => ({ hash }) };
+    await assert.rejects(readFileUri("file:///a", { space }), { code: "INVALID_ARGUMENT" });
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+});

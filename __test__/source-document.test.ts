@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
+import os from "node:os";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { DirectoryStore, Workspace } from "../index.js";
+import { DirectoryStore, readSourceDocument, Workspace } from "../index.js";
 import { assertBytes } from "./support/create.ts";
 import { thenable } from "./support/host-tree.ts";
 import { ABORT_REASONS, hostileProxy, revokedProxy, withGetter } from "./support/hostile.ts";
@@ -1540,4 +1541,12 @@ describe("DirectoryStore", () => {
       );
     });
   }
+});
+
+test("a DirectoryStore that was closed refuses calls", async () => {
+  const store = DirectoryStore.open(os.tmpdir());
+  store.close();
+  await assert.rejects(store.get("a"), { code: "INVALID_ARGUMENT" });
+  const result = await readSourceDocument({ path: "a" }, { store });
+  assert.equal(result.errorCode, "INVALID_ARGUMENT");
 });

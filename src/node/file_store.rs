@@ -23,9 +23,9 @@ use crate::store::{self as core, ContentAddress, HASH_RULE};
 ///
 /// Bytes appear complete or not at all, and are checked against their hash on the way out.
 #[napi]
-#[derive(Clone)]
 pub struct FileStore {
-    store: Arc<core::FileStore>,
+    /// `None` once closed.
+    store: Option<Arc<core::FileStore>>,
 }
 
 #[napi]
@@ -43,7 +43,7 @@ impl FileStore {
     fn try_open(directory: Argument<'_>) -> Result<Self, FileStoreError> {
         let directory: PathBuf = read_directory_path(directory, "directory")?;
         let store = core::FileStore::open(&directory).map_err(core::FileStoreError::from)?;
-        Ok(Self { store: Arc::new(store) })
+        Ok(Self { store: Some(Arc::new(store)) })
     }
 
     /// Keeps bytes, which have reached the disk when the promise resolves. Bytes that are there
@@ -76,7 +76,7 @@ impl FileStore {
                     let address = store.put(&bytes)?;
                     Ok(Stored::Bytes { hash: address.to_string(), size: bytes.len() })
                 },
-                &self.store,
+                self.store.as_ref(),
             )
         })
     }
@@ -103,7 +103,7 @@ impl FileStore {
                 |store, address: ContentAddress| {
                     store.get(&address, MAX_BUFFER_BYTES).map(Stored::Content)
                 },
-                &self.store,
+                self.store.as_ref(),
             )
         })
     }
@@ -128,9 +128,16 @@ impl FileStore {
                 options,
                 read,
                 |store, address: ContentAddress| store.exists(&address).map(Stored::Exists),
-                &self.store,
+                self.store.as_ref(),
             )
         })
+    }
+
+    /// Lets go of the directory at once, instead of when the object is collected. Calls under way
+    /// finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+    #[napi]
+    pub fn close(&mut self) {
+        self.store = None;
     }
 }
 
@@ -139,15 +146,18 @@ const MAX_BUFFER_BYTES: u64 = 1 << 32;
 
 impl FileStore {
     /// The store, if the object is one.
-    pub(super) fn from_js(value: Unknown<'_>) -> Option<Self> {
+    pub(super) fn from_js(
+        value: Unknown<'_>,
+    ) -> Option<Result<Arc<core::FileStore>, ArgumentError>> {
         // napi-rs checks the object's type tag, so a forged prototype does not pass.
         let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
-        Some(Self::clone(&instance))
+        Some(open(instance.store.as_ref()))
     }
+}
 
-    pub(super) fn core(&self) -> &core::FileStore {
-        &self.store
-    }
+fn open(store: Option<&Arc<core::FileStore>>) -> Result<Arc<core::FileStore>, ArgumentError> {
+    let closed = || ArgumentError::new("store", "is a FileStore that was closed", Got::Unsaid);
+    store.cloned().ok_or_else(closed)
 }
 
 /// What a store answers.
@@ -170,15 +180,15 @@ fn prepare<'env, A: Send + 'static>(
     options: Unknown<'env>,
     read: impl FnOnce() -> Result<A, ArgumentError>,
     work: impl FnOnce(&core::FileStore, A) -> Result<Stored, core::FileStoreError> + Send + 'static,
-    store: &Arc<core::FileStore>,
+    store: Option<&Arc<core::FileStore>>,
 ) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Answer + Send + 'static>, NotStarted<'env, Answer>>
 {
     let options = Argument::new(env, "options", options).present();
     let signals = Signals::read(env, [options, None])?;
     let is_object = options.map(Argument::object).transpose();
-    let checked = read().and_then(|argument| Ok((argument, is_object.and(signals)?)));
-    let (argument, signals) = checked.map_err(|error| NotStarted::Refused(Err(error.into())))?;
-    let store = Arc::clone(store);
+    let checked = read().and_then(|argument| Ok((argument, is_object.and(signals)?, open(store)?)));
+    let (argument, signals, store) =
+        checked.map_err(|error| NotStarted::Refused(Err(error.into())))?;
     let work = move |_: &AtomicBool| Ok(work(&store, argument)?);
     Ok(Call { work, signals, on_abort: OnAbort::Reject })
 }

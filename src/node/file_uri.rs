@@ -1,5 +1,7 @@
 //! `resolveFileUri` and `readFileUri`.
 
+use std::sync::Arc;
+
 use napi::Env;
 use napi::bindgen_prelude::{Uint8ArraySlice, Unknown};
 use napi_derive::napi;
@@ -9,7 +11,7 @@ use super::call::{Call, NotStarted, OnAbort, Outcome, guard};
 use super::context::Context;
 use super::dialogue::{Js, Thrown, run_dialogue};
 use super::error::{self, IntoJsError, or_throw};
-use super::file_store::FileStore;
+use super::file_store::FileStore as NativeStore;
 use super::js_text::JsText;
 use super::raw::{self, Kept, to_js};
 use super::value::{Argument, Text};
@@ -18,7 +20,7 @@ use crate::file_uri::{
     self as core, DEFAULT_MAX_BYTES, FileUri, FileUriError, HostFault, Problem, UriRefusal,
     VirtualFile, root_argument,
 };
-use crate::store::{ContentAddress, HASH_RULE};
+use crate::store::{ContentAddress, FileStore, HASH_RULE};
 
 /// A `file:` URI, parsed (specification `read`).
 #[napi(object, object_from_js = false)]
@@ -110,7 +112,7 @@ struct VirtualRoot {
 
 enum Store {
     /// Ours: read by a worker.
-    Native(FileStore),
+    Native(Arc<FileStore>),
     /// Whatever has `getBytes`.
     Host(Kept),
 }
@@ -216,8 +218,8 @@ fn read_root(root: Argument<'_>) -> Result<Root, ArgumentError> {
 }
 
 fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
-    if let Some(native) = FileStore::from_js(store.value()) {
-        return Ok(Store::Native(native.clone()));
+    if let Some(native) = NativeStore::from_js(store.value()) {
+        return native.map(Store::Native);
     }
     if store.object().is_ok_and(|object| object.has_method(c"getBytes")) {
         return Ok(Store::Host(store.keep()?));
@@ -297,10 +299,8 @@ impl VirtualRoot {
         core::check_before_loading(&file, max_bytes).map_err(&fail)?;
         let content = match self.store {
             Store::Native(store) => {
-                js.work(move || {
-                    core::read_from_store(store.core(), file, max_bytes).map(Content::from)
-                })
-                .await
+                js.work(move || core::read_from_store(&store, file, max_bytes).map(Content::from))
+                    .await
             }
             Store::Host(store) => {
                 let bytes = ask_for_bytes(js, &store, uri, &file, max_bytes).await?;

@@ -99,7 +99,7 @@ struct Hydration {
 
 enum Store {
     /// A directory: read by a worker.
-    Directory(DirectoryStore),
+    Directory(Arc<DocumentDirectory>),
     Workspace(Context),
     /// Whatever has `get`.
     Host(Kept),
@@ -189,7 +189,7 @@ fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
     }
     let object = store.object().map_err(|_| store.refuse(STORE_RULE))?;
     if let Some(directory) = DirectoryStore::from_js(object.value()) {
-        return Ok(Store::Directory(directory));
+        return directory.map(Store::Directory);
     }
     if object.has_method(c"get") {
         return Ok(Store::Host(object.keep()?));
@@ -238,7 +238,7 @@ impl Hydration {
         let request = self.request.clone();
         let worked = match &self.store {
             Store::Directory(directory) => {
-                let directory = Arc::clone(&directory.directory);
+                let directory = Arc::clone(directory);
                 js.work(move || {
                     let document = directory.get(&request.path, request.max_bytes)?;
                     document.map(|document| read_document(&request, document)).transpose()
@@ -390,9 +390,9 @@ fn number(size: u64) -> f64 {
 /// directory is reached: what is no such key has no document, and a symbolic link that leads out is
 /// an error.
 #[napi]
-#[derive(Clone)]
 pub struct DirectoryStore {
-    directory: Arc<DocumentDirectory>,
+    /// `None` once closed.
+    directory: Option<Arc<DocumentDirectory>>,
 }
 
 #[napi]
@@ -410,7 +410,7 @@ impl DirectoryStore {
     fn try_open(directory: Argument<'_>) -> Result<Self, DocumentStoreError> {
         let directory = read_directory_path(directory, "directory")?;
         let directory = DocumentDirectory::open(&directory).map_err(StoreFault::from)?;
-        Ok(Self { directory: Arc::new(directory) })
+        Ok(Self { directory: Some(Arc::new(directory)) })
     }
 
     /// Looks a document up by its DocPath; `null` if there is none.
@@ -426,13 +426,27 @@ impl DirectoryStore {
         doc_path: Unknown<'env>,
         options: Unknown<'env>,
     ) -> napi::Result<Unknown<'env>> {
-        let directory = Arc::clone(&self.directory);
+        let directory = self.open_directory();
         run_async(env, || prepare_get(env, directory, doc_path, options))
     }
 
-    fn from_js(value: Unknown<'_>) -> Option<Self> {
+    /// Lets go of the directory at once, instead of when the object is collected. Calls under way
+    /// finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+    #[napi]
+    pub fn close(&mut self) {
+        self.directory = None;
+    }
+
+    /// The store, if the object is one.
+    fn from_js(value: Unknown<'_>) -> Option<Result<Arc<DocumentDirectory>, ArgumentError>> {
         let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
-        Some(Self::clone(&instance))
+        Some(instance.open_directory())
+    }
+
+    fn open_directory(&self) -> Result<Arc<DocumentDirectory>, ArgumentError> {
+        let rule = "is a DirectoryStore that was closed";
+        let closed = || ArgumentError::new("store", rule, Got::Unsaid);
+        self.directory.clone().ok_or_else(closed)
     }
 }
 
@@ -440,7 +454,7 @@ type Found = Result<Option<StoredDocument>, DocumentStoreError>;
 
 fn prepare_get<'env>(
     env: &'env Env,
-    directory: Arc<DocumentDirectory>,
+    directory: Result<Arc<DocumentDirectory>, ArgumentError>,
     doc_path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Found + Send + 'static>, NotStarted<'env, Found>>
@@ -452,10 +466,11 @@ fn prepare_get<'env>(
         let options = options.map(Argument::object).transpose()?;
         let read_integer = |value: Argument<'_>| value.integer(&SAFE_INTEGERS);
         let most = options.map(|options| options.optional(c"maxBytes", "maxBytes", read_integer));
-        Ok((doc_path, most.transpose()?.flatten(), signals?))
+        Ok((doc_path, most.transpose()?.flatten(), signals?, directory?))
     };
     let read: Result<_, ArgumentError> = read();
-    let (doc_path, most, signals) = read.map_err(|error| NotStarted::Refused(Err(error.into())))?;
+    let (doc_path, most, signals, directory) =
+        read.map_err(|error| NotStarted::Refused(Err(error.into())))?;
     let work = move |_: &AtomicBool| Ok(directory.get(&doc_path, most)?);
     Ok(Call { work, signals, on_abort: OnAbort::Reject })
 }
