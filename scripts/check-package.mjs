@@ -224,7 +224,7 @@ async function checkImports(kind, project) {
   // AbortSignal comes from Node's types in one kind of project, from the DOM's in the other.
   const nodeTypes = ["--types", "node", "--typeRoots", join(ROOT, "node_modules", "@types")];
   const domTypes = ["--lib", "es2022,dom"];
-  const files = ["types.mts", "stores-types.mts"];
+  const files = ["types.mts", "stores-types.mts", "toolkit-types.mts"];
   const nodenext = ["--module", "nodenext", "--moduleResolution", "nodenext", ...nodeTypes];
   await check(`${kind}: compiles as strict TypeScript, resolution nodenext`, () => {
     compile(project, [...nodenext, ...files]);

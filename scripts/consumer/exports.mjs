@@ -18,7 +18,32 @@ export const EXPORTS = /** @type {const} */ ([
 
 /** The same of the entry points beside the root that need no dependency. */
 export const SUBPATHS = /** @type {const} */ ({
-  "ringfence/toolkit": ["createWorkspaceFetch"],
+  "ringfence/definitions": [
+    "CREATE_FILE_CATALOG_TEXT",
+    "CREATE_FILE_USAGE_GUIDANCE",
+    "TOOL_CHANNEL",
+    "TOOL_DEFINITIONS",
+    "TOOL_METADATA",
+    "TOOL_NAMES",
+    "isToolName",
+    "publishForwarded",
+    "publishResultReceived",
+  ],
+  "ringfence/toolkit": [
+    "CREATE_FILE_CATALOG_TEXT",
+    "CREATE_FILE_USAGE_GUIDANCE",
+    "TOOL_CHANNEL",
+    "TOOL_DEFINITIONS",
+    "TOOL_METADATA",
+    "TOOL_NAMES",
+    "ToolCatalog",
+    "createAgentToolkit",
+    "createSecureTool",
+    "createWorkspaceFetch",
+    "isToolName",
+    "publishForwarded",
+    "publishResultReceived",
+  ],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });
 

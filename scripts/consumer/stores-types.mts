@@ -3,12 +3,10 @@
 import type { ContentAddressedStore, DocumentStore, VirtualRoot } from "ringfence";
 import type * as stores from "ringfence/stores";
 import { memoryFileStore, memoryStore, unstorageKey, unstorageStore } from "ringfence/stores";
-import type * as toolkit from "ringfence/toolkit";
 import { SUBPATHS } from "./exports.mjs";
 
 /** Every export has its declaration. */
 export const inStores: readonly (keyof typeof stores)[] = SUBPATHS["ringfence/stores"];
-export const inToolkit: readonly (keyof typeof toolkit)[] = SUBPATHS["ringfence/toolkit"];
 
 export function documents(bytes: Uint8Array): DocumentStore[] {
   // @ts-expect-error a number is no document

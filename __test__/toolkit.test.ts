@@ -1,0 +1,452 @@
+// The toolkit layer: secure tools, a session's toolkit, and the events of its calls. Contract §8.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { channel } from "node:diagnostics_channel";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  createAgentToolkit,
+  createSecureTool,
+  publishForwarded,
+  publishResultReceived,
+  TOOL_DEFINITIONS,
+  ToolCatalog,
+  type ToolContext,
+  type ToolFailure,
+  type ToolResult,
+} from "../dist/index.js";
+import { memoryStore } from "../dist/stores/index.js";
+import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
+
+/** The failure that a call came to, which shows nothing that it must not. */
+function failureOf(result: ToolResult, ws?: TestWorkspace): ToolFailure {
+  assert.notEqual(result.status, "success", JSON.stringify(result));
+  const failure = result as ToolFailure;
+  assert.deepEqual(Object.keys(failure), ["status", "reason", "message", "error"]);
+  assert.deepEqual(Object.keys(failure.error), ["code", "message", "retriable", "details"]);
+  assert.equal(failure.error.message, failure.message);
+  for (const secret of ws?.hidden ?? []) assert.ok(!JSON.stringify(result).includes(secret));
+  return failure;
+}
+
+const toolkitOf = (ws: TestWorkspace, more: Partial<ToolContext> = {}) =>
+  createAgentToolkit({ ...ws.writable, ...more });
+
+describe("createSecureTool", () => {
+  const called: unknown[][] = [];
+  const handler = async (...args: unknown[]) => {
+    called.push(args);
+    return "data";
+  };
+  const run = async (context: Partial<ToolContext>, isWriteOp: boolean, ...args: unknown[]) => {
+    called.length = 0;
+    const tool = createSecureTool({ name: "mine", isWriteOp }, handler);
+    return tool({ workspaceRoot: path.resolve("/ws"), ...context }, ...args);
+  };
+
+  test("asks the policy first, then the write scope, then the sandbox", async () => {
+    const policy = { tools: { mine: "deny" as const } };
+    const readOnly = { writeScope: "read-only" as const };
+    const byPolicy = failureOf(await run({ policy, ...readOnly }, true, "../out"));
+    assert.deepEqual(
+      [byPolicy.status, byPolicy.reason, byPolicy.error.code],
+      ["denied", "policy", "POLICY_DENIED"],
+    );
+    const byScope = failureOf(await run(readOnly, true, "../out"));
+    assert.deepEqual(
+      [byScope.status, byScope.reason, byScope.error.code],
+      ["denied", "sandbox", "SANDBOX_VIOLATION"],
+    );
+    assert.match(byScope.message, /read-only/);
+    const bySandbox = failureOf(await run({}, true, "../out"));
+    assert.deepEqual(
+      [bySandbox.status, bySandbox.reason, bySandbox.error.code],
+      ["denied", "sandbox", "SANDBOX_VIOLATION"],
+    );
+    assert.deepEqual(called, []);
+  });
+
+  test("reading is allowed in a read-only workspace", async () => {
+    const result = await run({ writeScope: "read-only" }, false, "a");
+    assert.deepEqual(result, { status: "success", data: "data" });
+  });
+
+  test("resolves a first argument that is a string, and passes an object on untouched", async () => {
+    await run({}, false, "src\\a.ts", { start_line: 2 });
+    assert.deepEqual(called[0]?.slice(1), [path.resolve("/ws/src/a.ts"), { start_line: 2 }]);
+    const args = { path: "../a" };
+    await run({}, false, args);
+    assert.equal(called[0]?.[1], args);
+  });
+
+  const POLICIES: [name: string, policy: ToolContext["policy"], allowed: boolean][] = [
+    ["no policy", undefined, true],
+    ["null", null, true],
+    ["allowed by name", { tools: { mine: "allow" }, defaultPolicy: "deny" }, true],
+    ["denied by name", { tools: { mine: "deny" }, defaultPolicy: "allow" }, false],
+    ["allowed by default", { tools: {}, defaultPolicy: "allow" }, true],
+    ["denied by default", { tools: {}, defaultPolicy: "deny" }, false],
+    ["another tool's", { tools: { other: "allow" } }, false],
+    ["inherited", { tools: Object.create({ mine: "allow" }) }, false],
+  ];
+  for (const [name, policy, allowed] of POLICIES) {
+    test(`a policy: ${name}`, async () => {
+      const result = await run(policy === undefined ? {} : { policy }, false);
+      assert.equal(result.status, allowed ? "success" : "denied");
+      assert.equal(called.length, allowed ? 1 : 0);
+    });
+  }
+
+  test("what a handler throws is a failure with its message and code", async () => {
+    const thrown = Object.assign(new Error("NOT_FOUND: no such file: a"), { code: "NOT_FOUND" });
+    const tool = createSecureTool({ name: "mine", isWriteOp: false }, () => Promise.reject(thrown));
+    const failure = failureOf(await tool({ workspaceRoot: path.resolve("/ws") }));
+    assert.deepEqual(failure, {
+      status: "failure",
+      reason: "runtime",
+      message: "NOT_FOUND: no such file: a",
+      error: {
+        code: "RUNTIME_ERROR",
+        message: "NOT_FOUND: no such file: a",
+        retriable: false,
+        details: { code: "NOT_FOUND" },
+      },
+    });
+  });
+
+  for (const thrown of [undefined, null, "text", 1, { message: 2 }, Symbol("s")]) {
+    test(`a handler that throws ${String(thrown)} fails all the same`, async () => {
+      const tool = createSecureTool({ name: "mine", isWriteOp: false }, () => {
+        throw thrown;
+      });
+      const failure = failureOf(await tool({ workspaceRoot: path.resolve("/ws") }));
+      assert.equal(failure.message, "The tool failed.");
+    });
+  }
+});
+
+describe("a session's toolkit", () => {
+  test(
+    "a link that leads out is SANDBOX_VIOLATION, though its spelling is not",
+    inWorkspace(async (ws) => {
+      ws.writeOutside("a.txt");
+      ws.link("out", ws.outside, "dir");
+      const failure = failureOf(await toolkitOf(ws).invoke("read_file", { path: "out/a.txt" }), ws);
+      assert.deepEqual([failure.status, failure.error.code], ["denied", "SANDBOX_VIOLATION"]);
+      const args = { path: "out/b.txt", content: "" };
+      const write = failureOf(await toolkitOf(ws).invoke("workspace_create_file", args), ws);
+      assert.deepEqual([write.status, write.error.code], ["denied", "SANDBOX_VIOLATION"]);
+      assert.equal(write.error.details.code, "InvalidPath");
+    }),
+  );
+
+  test(
+    "a failure that is an answer is a failure, and its answer is there",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "old");
+      const args = { path: "a.txt", content: "new" };
+      const failure = failureOf(await toolkitOf(ws).invoke("workspace_create_file", args), ws);
+      assert.deepEqual([failure.status, failure.reason], ["failure", "runtime"]);
+      assert.equal(failure.error.details.code, "FileExists");
+      assert.equal((failure.error.details.result as { success: boolean }).success, false);
+      assert.equal(fs.readFileSync(ws.at("a.txt"), "utf8"), "old");
+    }),
+  );
+
+  test(
+    "names what the next call is where a file goes on",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "x\n".repeat(3));
+      const toolkit = toolkitOf(ws);
+      const first = await toolkit.invoke("read_file", { path: "a.txt", max_lines: 2 });
+      assert.equal(first.status, "success");
+      const call = '{"path":"a.txt","start_line":3}';
+      assert.equal(first.hint, `The file goes on: call read_file with ${call}.`);
+      const last = await toolkit.invoke("read_file", call);
+      assert.deepEqual(Object.keys(last), ["status", "data"]);
+    }),
+  );
+
+  const MEANT: [name: string, args: unknown][] = [
+    ["an object", { path: "a.txt", start_line: 2, max_lines: 1 }],
+    ["numbers as text", { path: "a.txt", start_line: "2", max_lines: " 1 " }],
+    ["JSON text", '{"path":"a.txt","start_line":2,"max_lines":1}'],
+    ["JSON text of JSON text", JSON.stringify('{"path":"a.txt","start_line":2,"max_lines":"1"}')],
+    ["unknown keys", { path: "a.txt", start_line: 2, max_lines: 1, explanation: "…", signal: 1 }],
+  ];
+  for (const [name, args] of MEANT) {
+    test(
+      `arguments as models send them: ${name}`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "one\ntwo\nthree\n");
+        const result = await toolkitOf(ws).invoke("read_file", args as { path: string });
+        assert.equal(result.status, "success", JSON.stringify(result));
+        assert.equal((result.data as { content: string }).content, "two");
+      }),
+    );
+  }
+
+  test(
+    "null is absent, and text is a boolean where one is wanted",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "old");
+      const toolkit = toolkitOf(ws);
+      const nulls = { path: "a.txt", start_line: null, max_lines: null };
+      assert.equal((await toolkit.invoke("read_file", nulls)).status, "success");
+      const args = { path: "a.txt", content: "new", overwrite: "True" };
+      const written = await toolkit.invoke("workspace_create_file", args as never);
+      assert.equal(written.status, "success");
+    }),
+  );
+
+  const REPAIRS: [args: unknown, repair: RegExp][] = [
+    [{}, /^read_file: path is missing; send for example \{"path":"src\/main\.ts"\}\.$/],
+    [null, /path is missing/],
+    ["", /path is missing/],
+    ["{", /the arguments must be a JSON object/],
+    [[1], /the arguments must be a JSON object/],
+    [{ file_path: "a" }, /rename file_path to path/],
+    [{ path: 1 }, /path must be a string, not 1/],
+    [{ path: ["a"] }, /path must be a string, not an array/],
+    [{ path: "a", max_lines: "many" }, /max_lines must be a number, not a string/],
+    [{ path: "a", max_lines: {} }, /max_lines must be a number, not an object/],
+    [{ path: "a", max_lines: 501 }, /max_lines must be an integer >= 1 and <= 500, got 501/],
+    [{ path: "a", max_lines: "0" }, /max_lines must be an integer >= 1 and <= 500, got 0/],
+    [JSON.parse('{"__proto__":{"path":"a"}}'), /path is missing/],
+    [Object.create({ path: "a" }), /path is missing/],
+  ];
+  for (const [args, repair] of REPAIRS) {
+    test(
+      `what cannot be meant is told how to repair it: ${JSON.stringify(args)}`,
+      inWorkspace(async (ws) => {
+        const failure = failureOf(await toolkitOf(ws).invoke("read_file", args as never), ws);
+        assert.match(failure.message, repair);
+        assert.equal(failure.error.details.code, "INVALID_ARGUMENT");
+        assert.equal(failure.error.retriable, false);
+      }),
+    );
+  }
+
+  test(
+    "tools go by their names, dots written as _ too, and by no others",
+    inWorkspace(async (ws) => {
+      const toolkit = toolkitOf(ws, { store: memoryStore({ "a.cs": "class A {}" }) });
+      for (const name of ["workspace.read_file", "workspace_read_file"]) {
+        const result = await toolkit.invoke(name, { path: "a.cs" });
+        assert.equal(result.status, "success", name);
+      }
+      for (const name of ["", "readFile", "READ_FILE", "constructor", "__proto__", "read.file"]) {
+        assert.match(failureOf(await toolkit.invoke(name, {})).message, /no such tool/, name);
+      }
+    }),
+  );
+
+  test(
+    "only tools that can be used are offered",
+    inWorkspace(async (ws) => {
+      assert.deepEqual(toolkitOf(ws).getAllowedTools(), ["read_file", "workspace_create_file"]);
+      const all = { store: memoryStore({}), space: ws.root };
+      assert.deepEqual(toolkitOf(ws, all).getAllowedTools(), Object.keys(TOOL_DEFINITIONS));
+      const readOnly = toolkitOf(ws, { ...all, writeScope: "read-only" });
+      assert.ok(!readOnly.getAllowedTools().includes("workspace_create_file"));
+      const policy = { tools: { read: "allow" as const } };
+      assert.deepEqual(toolkitOf(ws, { ...all, policy }).getAllowedTools(), ["read"]);
+    }),
+  );
+
+  test(
+    "the read tool reads file: URIs itself, and everything else through the host's fetch",
+    inWorkspace(async (ws) => {
+      ws.write("assets/brand.md", "# Brand\n");
+      const asked: unknown[] = [];
+      const fetch = async (uri: string) => {
+        asked.push(uri);
+        const status = uri.endsWith("gone") ? 404 : 200;
+        return new Response("<p>", { status, headers: { "content-type": "text/html; x=y" } });
+      };
+      const toolkit = toolkitOf(ws, { space: ws.root, fetch });
+      const brand = await toolkit.invoke("read", { uri: "file:///assets/brand.md" });
+      assert.deepEqual(brand.status === "success" && brand.data.text, "# Brand\n");
+      const page = await toolkit.invoke("read", { uri: "https://example.com/" });
+      assert.deepEqual(page.status === "success" && page.data.mimeType, "text/html");
+      const gone = failureOf(await toolkit.invoke("read", { uri: "https://example.com/gone" }));
+      assert.equal(gone.error.details.code, "HTTP_ERROR");
+      assert.deepEqual(asked, ["https://example.com/", "https://example.com/gone"]);
+      const alone = toolkitOf(ws, { space: ws.root });
+      const refused = failureOf(await alone.invoke("read", { uri: "https://example.com/" }));
+      assert.equal(refused.error.details.code, "NO_FETCH");
+    }),
+  );
+
+  test(
+    "an aborted call rejects with the reason of its signal, whichever it is",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const reason = new Error("enough");
+      const signal = AbortSignal.abort(reason);
+      const args = { path: "a.txt" };
+      const isReason = (thrown: unknown) => thrown === reason;
+      await assert.rejects(toolkitOf(ws, { signal }).invoke("read_file", args), isReason);
+      await assert.rejects(toolkitOf(ws).invoke("read_file", args, { signal }), isReason);
+      const live = { signal: new AbortController().signal };
+      await assert.rejects(toolkitOf(ws, live).invoke("read_file", args, { signal }), isReason);
+      const create = { path: "b.txt", content: "" };
+      const created = toolkitOf(ws).invoke("workspace_create_file", create, { signal });
+      await assert.rejects(created, isReason);
+      assert.ok(!fs.existsSync(ws.at("b.txt")));
+    }),
+  );
+
+  test(
+    "a context of a class, with getters, is a context",
+    inWorkspace(async (ws) => {
+      class Session {
+        get workspaceRoot() {
+          return ws.root;
+        }
+      }
+      ws.write("a.txt", "a");
+      const toolkit = createAgentToolkit(new Session());
+      assert.equal((await toolkit.tools.read_file({ path: "a.txt" })).status, "success");
+    }),
+  );
+});
+
+describe("events", () => {
+  /** What is published while `body` runs. */
+  async function published(body: () => unknown): Promise<unknown[]> {
+    const messages: unknown[] = [];
+    const listen = (message: unknown) => messages.push(message);
+    channel("ringfence:tool").subscribe(listen);
+    try {
+      await body();
+    } finally {
+      channel("ringfence:tool").unsubscribe(listen);
+    }
+    return messages;
+  }
+
+  test(
+    "an execution is told with the fields of TUL-004 §6.2",
+    inWorkspace(async (ws) => {
+      const ids = { sessionId: "s", conversationId: "c", turnId: "t" };
+      const toolkit = toolkitOf(ws, ids);
+      const args = { path: "a.txt", content: "a" };
+      const messages = await published(async () => {
+        await toolkit.invoke("workspace_create_file", args);
+        await toolkit.invoke("workspace_create_file", args);
+      });
+      const event = {
+        event: "Tool.CreateFile.Executed",
+        SessionId: "s",
+        ConversationId: "c",
+        TurnId: "t",
+        ToolName: "workspace_create_file",
+        Path: "a.txt",
+        Overwrite: false,
+        Success: true,
+        ErrorCode: null,
+        SizeBytes: 1,
+        Hash: "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
+      };
+      const refused = { ...event, Success: false, ErrorCode: "FileExists", SizeBytes: 0, Hash: "" };
+      assert.deepEqual(messages, [event, refused]);
+    }),
+  );
+
+  test(
+    "every tool tells, also what was denied",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "abc");
+      const policy = { tools: { read: "deny" as const }, defaultPolicy: "allow" as const };
+      const toolkit = toolkitOf(ws, { policy, store: memoryStore({ d: "de" }) });
+      const messages = (await published(async () => {
+        await toolkit.invoke("read_file", { path: "a.txt" });
+        await toolkit.invoke("workspace.read_file", { path: "d" });
+        await toolkit.invoke("read", { uri: "file:a.md" });
+      })) as Record<string, unknown>[];
+      const told = messages.map(({ event, Success, ErrorCode, SizeBytes }) => [
+        event,
+        Success,
+        ErrorCode,
+        SizeBytes,
+      ]);
+      assert.deepEqual(told, [
+        ["Tool.ReadFile.Executed", true, null, 3],
+        ["Tool.ReadSource.Executed", true, null, 2],
+        ["Tool.Read.Executed", false, "POLICY_DENIED", 0],
+      ]);
+      const paths = messages.map(({ Path }) => Path);
+      assert.deepEqual(paths, ["a.txt", "d", "file:a.md"]);
+    }),
+  );
+
+  test("a server tells what it forwards and receives, with the fields of TUL-004 §6.1", async () => {
+    const call = { toolName: "workspace_create_file", path: "a", sessionId: "s", overwrite: true };
+    const result = { success: true, errorCode: null, sizeBytes: 1, hash: "h" };
+    const messages = await published(() => {
+      publishForwarded(call);
+      publishResultReceived(call, result);
+    });
+    const fields = {
+      SessionId: "s",
+      ConversationId: null,
+      TurnId: null,
+      ToolName: "workspace_create_file",
+      Path: "a",
+      Overwrite: true,
+    };
+    assert.deepEqual(messages, [
+      { event: "Tool.CreateFile.Forwarded", ...fields },
+      {
+        event: "Tool.CreateFile.ResultReceived",
+        ...fields,
+        Success: true,
+        ErrorCode: null,
+        SizeBytes: 1,
+        Hash: "h",
+      },
+    ]);
+  });
+});
+
+describe("definitions", () => {
+  test("read_file is that of its specification, to the letter", () => {
+    const json = JSON.stringify(TOOL_DEFINITIONS.read_file);
+    assert.equal(
+      json,
+      '{"name":"read_file","description":"Reads a UTF-8 text file in the workspace and returns a line-limited content window.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Workspace-root-relative file path to read (e.g., \\"src/main.ts\\")."},"start_line":{"type":"number","default":1,"description":"1-based start line of the returned window (default: 1)."},"max_lines":{"type":"number","default":200,"description":"Maximum number of lines to return (default: 200)."}},"required":["path"]}}',
+    );
+  });
+
+  test("every tool has a definition, a catalog entry and the same name everywhere", () => {
+    assert.deepEqual(Object.keys(ToolCatalog), Object.keys(TOOL_DEFINITIONS));
+    for (const [name, { metadata }] of Object.entries(ToolCatalog)) {
+      assert.equal(metadata.name, name);
+      assert.equal(metadata.description, TOOL_DEFINITIONS[metadata.name].description);
+    }
+  });
+
+  test("load no native code", () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-definitions-"));
+    try {
+      // The compiled files alone, without the addon and its loader.
+      const dist = fileURLToPath(new URL("../dist", import.meta.url));
+      fs.cpSync(dist, path.join(folder, "dist"), { recursive: true });
+      const code = `
+        const { TOOL_DEFINITIONS, publishForwarded } = require("./dist/definitions/index.js");
+        publishForwarded({ toolName: "workspace_create_file", path: "a" });
+        if (Object.keys(TOOL_DEFINITIONS).length !== 4) process.exit(1);
+        try { require("./dist/index.js"); process.exit(2); } catch {}`;
+      fs.writeFileSync(path.join(folder, "server.cjs"), code);
+      const run = spawnSync(process.execPath, ["server.cjs"], { cwd: folder, encoding: "utf8" });
+      assert.equal(run.status, 0, run.stderr);
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,38 @@
+// A strict TypeScript consumer of the toolkit layer: compiled, never run.
+
+import type * as definitions from "ringfence/definitions";
+import type * as toolkit from "ringfence/toolkit";
+import {
+  createAgentToolkit,
+  createWorkspaceFetch,
+  TOOL_DEFINITIONS,
+  type ToolContext,
+  type ToolResult,
+} from "ringfence/toolkit";
+import { SUBPATHS } from "./exports.mjs";
+
+/** Every export has its declaration. */
+export const inToolkit: readonly (keyof typeof toolkit)[] = SUBPATHS["ringfence/toolkit"];
+export const inDefinitions: readonly (keyof typeof definitions)[] =
+  SUBPATHS["ringfence/definitions"];
+
+export async function session(context: ToolContext): Promise<string> {
+  const agent = createAgentToolkit(context);
+  const result = await agent.invoke("read_file", { path: "a.txt", start_line: 1 });
+  if (result.status !== "success") return result.error.details.code ?? result.message;
+  const next: number | null = result.data.next_start_line;
+  // @ts-expect-error a line number is no string
+  await agent.tools.read_file({ path: "a.txt", start_line: "1" });
+  // @ts-expect-error the content is not optional
+  await agent.tools.workspace_create_file({ path: "a.txt" });
+  return `${result.data.content}${next}${TOOL_DEFINITIONS.read_file.name}`;
+}
+
+/** What comes from a model is not known beforehand. */
+export function forwarded(context: ToolContext, name: string, args: string): Promise<ToolResult> {
+  return createAgentToolkit(context).invoke(name, args);
+}
+
+export const fetchForAgent = createWorkspaceFetch({ space: "/srv/space" }, (uri: string) =>
+  fetch(uri),
+);
