@@ -22,6 +22,23 @@ export function createWorkspaceFetch<Args extends unknown[]>(
   return workspaceFetch(readFileUri, context, fallbackFetch);
 }
 
+export { type AiSdkTool, toAiSdkTools } from "./adapters/ai-sdk.js";
+export {
+  type AnthropicTool,
+  toAnthropicToolResult,
+  toAnthropicTools,
+} from "./adapters/anthropic.js";
+export { type McpTool, type McpToolResult, toMcpToolResult, toMcpTools } from "./adapters/mcp.js";
+export { providerName, type ToolSelection } from "./adapters/names.js";
+export {
+  type OpenAIChatTool,
+  type OpenAIResponsesTool,
+  type OpenAIToolOptions,
+  toOpenAIFunctionOutput,
+  toOpenAIResponsesTools,
+  toOpenAIToolMessage,
+  toOpenAITools,
+} from "./adapters/openai.js";
 export {
   type AgentToolkit,
   type BoundTool,

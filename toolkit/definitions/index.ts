@@ -14,6 +14,7 @@ export {
   type ResultReceivedEvent,
   TOOL_CHANNEL,
 } from "./forwarding.js";
+export { type ResultSchema, TOOL_RESULT_SCHEMAS } from "./results.js";
 export {
   isToolName,
   type JsonSchema,
