@@ -70,7 +70,7 @@ pub struct FileUri {
 pub enum UriRefusal {
     /// Another scheme, or none.
     #[error(
-        "not a file: URI; write file:///path for a file of the workspace, file:path for one of the chat"
+        "is not a file: URI; write file:///path for a file of the workspace, file:path for one of the chat"
     )]
     NotFile,
     /// Nothing is left to look up.
@@ -289,7 +289,7 @@ pub fn read_from_directory(
     uri: &FileUri,
     max_bytes: u64,
 ) -> Result<FileUriContent, Problem> {
-    let path = WorkspacePath::parse(&uri.path())?;
+    let path = WorkspacePath::parse_beneath(&uri.path())?;
     let file = sandbox.open_file(&path)?;
     let by_name = media_type::of_name(uri.last_name());
     if let Some(media_type) = by_name {
@@ -606,6 +606,10 @@ fn describe_file(f: &mut fmt::Formatter<'_>, uri: &FileUri, problem: &Problem) -
         }
         FileUriErrorCode::TooLarge => {
             write!(f, "{whose} file at {slash}{place} is too large: {problem}")
+        }
+        FileUriErrorCode::SandboxViolation => {
+            let what = "a symbolic link on the way leads out, or round in a circle";
+            write!(f, "{whose} file at {slash}{place} could not be read: {what}")
         }
         FileUriErrorCode::InvalidArgument => {
             write!(f, "{} does not exist any more", root_argument(uri.scope))

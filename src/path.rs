@@ -143,6 +143,16 @@ impl WorkspacePath {
         }
     }
 
+    /// Parses a path that lies beneath the root whatever it looks like, such as the names of a
+    /// `file:` URI: a blank one is a name of blanks.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkspacePath::parse`].
+    pub fn parse_beneath(text: &str) -> Result<Self, PathRefusal> {
+        Self::collapse(NameRules::NATIVE, text)
+    }
+
     fn collapse(rules: NameRules, text: &str) -> Result<Self, PathRefusal> {
         let mut names: Vec<&str> = Vec::new();
         let mut must_be_directory = false;

@@ -15,19 +15,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::{self, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS, integer_rule, positive_integer};
 use crate::path::WorkspacePath;
-use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
-use crate::text;
-
-/// The largest document whose text an engine's string can hold, in bytes: 2^29 - 24, V8's limit.
-pub const MAX_DOCUMENT_BYTES: u64 = (1 << 29) - 24;
+use crate::sandbox::{FileSize, OpenError, ReadError, RootError, Sandbox};
+use crate::text::{self, MAX_STRING_BYTES};
 
 // §4: the arguments.
 
@@ -44,12 +43,44 @@ pub struct SourceRequest {
 pub const PATH_RULE: &str =
     "must be a non-empty string, the DocPath exactly as the RAG snippet gives it";
 
-/// The arguments as they come in JSON, of whatever types. Unknown keys are the host's own.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+/// The arguments as they come in JSON, of whatever types. Unknown keys are the host's own, and
+/// passed over whatever they hold; of a key that comes twice the last counts.
+#[derive(Default)]
 struct RawArguments {
     path: Value,
     max_bytes: Value,
+}
+
+impl<'de> Deserialize<'de> for RawArguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ArgumentsVisitor)
+    }
+}
+
+struct ArgumentsVisitor;
+
+impl<'de> Visitor<'de> for ArgumentsVisitor {
+    type Value = RawArguments;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<RawArguments, E> {
+        Ok(RawArguments::default())
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<RawArguments, M::Error> {
+        let mut arguments = RawArguments::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "path" => arguments.path = map.next_value()?,
+                "maxBytes" => arguments.max_bytes = map.next_value()?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(arguments)
+    }
 }
 
 impl SourceRequest {
@@ -93,21 +124,13 @@ impl SourceRequest {
 }
 
 fn deserialize(arguments: &str) -> Result<RawArguments, ArgumentError> {
-    let refuse = |rule: String| ArgumentError::new("argumentsJson", rule, Got::Unsaid);
     if arguments.trim().is_empty() {
         return Ok(RawArguments::default());
     }
-    let value: Value = serde_json::from_str(arguments)
-        .map_err(|error| refuse(format!("must be the JSON of an object: {error}")))?;
-    match value {
-        Value::Null => Ok(RawArguments::default()),
-        object @ Value::Object(_) => {
-            serde_json::from_value(object).map_err(|error| refuse(error.to_string()))
-        }
-        other => {
-            Err(ArgumentError::new("argumentsJson", "must be the JSON of an object", got(&other)))
-        }
-    }
+    serde_json::from_str(arguments).map_err(|error| {
+        let rule = format!("must be the JSON of an object: {error}");
+        ArgumentError::new("argumentsJson", rule, Got::Unsaid)
+    })
 }
 
 /// The error of a path that is none.
@@ -216,10 +239,21 @@ pub enum StoreFault {
     Open(#[from] OpenError),
     /// Reading failed.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(ReadError),
     /// This library broke its own rules.
     #[error("ringfence failed: please report it")]
     Bug,
+}
+
+impl From<ReadError> for StoreFault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::TooLarge(FileSize::Exactly(size) | FileSize::AtLeast(size)) => {
+                Self::TooLarge(size)
+            }
+            error => Self::Read(error),
+        }
+    }
 }
 
 impl StoreFault {
@@ -254,7 +288,7 @@ pub fn read_document(
     let StoredDocument { mut bytes, size_bytes } = document;
     let given = bytes.len() as u64;
     let wanted = request.max_bytes.map_or(size_bytes, |most| most.get().min(size_bytes));
-    if wanted > MAX_DOCUMENT_BYTES {
+    if wanted > MAX_STRING_BYTES {
         return Err(StoreFault::TooLarge(wanted));
     }
     if given < wanted || given > size_bytes {
@@ -330,12 +364,12 @@ pub fn get_from_directory(
         Err(error) => return Err(error.into()),
     };
     let Some(most) = max_bytes else {
-        let bytes = file.read_to_end(MAX_DOCUMENT_BYTES)?;
+        let bytes = file.read_to_end(MAX_STRING_BYTES)?;
         let size_bytes = bytes.len() as u64;
         return Ok(Some(StoredDocument { bytes, size_bytes }));
     };
     // One byte more than can be answered tells that it is too much.
-    let (bytes, size_bytes) = file.read_start(most.get().min(MAX_DOCUMENT_BYTES + 1))?;
+    let (bytes, size_bytes) = file.read_start(most.get().min(MAX_STRING_BYTES + 1))?;
     Ok(Some(StoredDocument { bytes, size_bytes }))
 }
 

@@ -88,6 +88,12 @@ pub enum FileStoreError {
     /// The store could not be reached.
     #[error(transparent)]
     Way(OpenError),
+    /// The store's directory has been removed since it was opened.
+    #[error("the store's directory does not exist any more")]
+    Gone,
+    /// What is no file stands where the bytes belong, or a file where their folder does.
+    #[error("something else stands in the place of the bytes")]
+    Occupied,
     /// Writing failed.
     #[error(transparent)]
     Write(WriteError),
@@ -193,6 +199,7 @@ fn at(address: &ContentAddress, error: OpenError) -> FileStoreError {
             FileStoreError::Corrupt(*address)
         }
         OpenError::PermissionDenied => FileStoreError::PermissionDenied,
+        OpenError::RootGone => FileStoreError::Gone,
         error => FileStoreError::Way(error),
     }
 }
@@ -205,6 +212,13 @@ impl From<WriteError> for FileStoreError {
                 if error.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Self::PermissionDenied
+            }
+            WriteError::Way(OpenError::RootGone) => Self::Gone,
+            WriteError::Exists | WriteError::NotRegularFile | WriteError::IsDirectory => {
+                Self::Occupied
+            }
+            WriteError::Folder(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+                Self::Occupied
             }
             error => Self::Write(error),
         }

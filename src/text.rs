@@ -25,6 +25,10 @@ use memchr::{memchr, memchr_iter, memmem};
 /// How many leading bytes are searched for the NUL that marks a binary file.
 pub const BINARY_CHECK_BYTES: usize = 8192;
 
+/// The longest text, in bytes of UTF-8, that is sure to fit a string of every engine: 2^29 - 24,
+/// V8's limit in UTF-16 units.
+pub const MAX_STRING_BYTES: u64 = (1 << 29) - 24;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What becomes of bytes that are not UTF-8.

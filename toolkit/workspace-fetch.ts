@@ -19,6 +19,10 @@ export function workspaceFetch<Args extends unknown[]>(
   return async (...args) => {
     const [input, init] = args as unknown as [unknown, RequestInit | null | undefined];
     const request = isRequest(input) ? input : null;
+    if (typeof input !== "string" && !(input instanceof URL) && request === null) {
+      // A fetch makes text of whatever comes, `{"url":["file:///…"]}` too, in ways of its own.
+      throw new TypeError("the first argument must be a string, a URL or a Request");
+    }
     const uri = [request?.url ?? "", String(input)].find(isFileUri);
     if (uri === undefined) return fallbackFetch(...args);
 
@@ -26,7 +30,7 @@ export function workspaceFetch<Args extends unknown[]>(
     if (method.toUpperCase() !== "GET") {
       throw new TypeError(`file: URIs can only be read, with GET, not ${method}`);
     }
-    const { space, chat, maxBytes, signal: contextSignal } = context;
+    const { space, chat, maxBytes, signal: contextSignal } = context ?? {};
     const signal = init?.signal === undefined ? request?.signal : init.signal;
     const given = {
       ...(space === undefined ? {} : { space }),

@@ -42,6 +42,11 @@ impl<'env> Signals<'env> {
         Ok(first.and_then(|first| Ok(Self([first, second?]))))
     }
 
+    /// The signal of the first holder, as it was read.
+    pub(super) fn first(&self) -> Option<Unknown<'env>> {
+        self.0[0].as_ref().map(|signal| signal.object)
+    }
+
     /// Why the call is aborted, if it is by now: reading arguments runs getters, which can abort.
     pub(super) fn reason_if_aborted(&self, env: &'env Env) -> Option<Unknown<'env>> {
         self.0.iter().flatten().find_map(|signal| signal.reason_if_aborted(env))
@@ -56,6 +61,10 @@ impl<'env> Signals<'env> {
         let mut subscriptions = Subscriptions::default();
         for signal in self.0.into_iter().flatten() {
             subscriptions.add(Watch::of(env, &signal)?, call);
+        }
+        // `addEventListener` may be anybody's, and abort the signal itself.
+        if let Some(reason) = subscriptions.reason_if_aborted(env) {
+            call.abort(env, || reason);
         }
         Ok(subscriptions)
     }
@@ -176,11 +185,16 @@ impl Watch {
         raw::to_js(env, object).ok()
     }
 
-    fn fire(&self, env: &Env) {
+    fn fire(self: &Rc<Self>, env: &Env) {
         let Some(signal) = self.signal(env) else { return };
-        let calls: Vec<_> = self.calls.borrow().values().map(Rc::clone).collect();
-        for call in calls {
+        let calls: Vec<_> =
+            self.calls.borrow().iter().map(|(id, call)| (*id, Rc::clone(call))).collect();
+        for (id, call) in calls {
             call.abort(env, || reason(env, signal));
+            // Whatever the call still waited for may be gone, and never end it.
+            if call.is_settled() {
+                self.end(env, id);
+            }
         }
     }
 

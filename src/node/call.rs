@@ -262,10 +262,14 @@ fn settle<T: Outcome>(env: &Env, deferred: Deferred, outcome: T) -> napi::Result
         Ok(Ok(value)) => deferred.resolve(env, value),
         Ok(Err(reason)) => deferred.reject(env, reason),
         // The engine could not make the answer; a promise must not stay pending for that.
-        Err(failure) => {
-            let reason = env.create_error(failure)?;
-            deferred.reject(env, to_js(env, reason)?)
-        }
+        Err(failure) => match T::bug().into_js(env) {
+            Ok(Ok(value)) => deferred.resolve(env, value),
+            Ok(Err(reason)) => deferred.reject(env, reason),
+            Err(_) => {
+                let reason = env.create_error(failure)?;
+                deferred.reject(env, to_js(env, reason)?)
+            }
+        },
     }
 }
 

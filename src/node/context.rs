@@ -119,7 +119,7 @@ impl Context {
 }
 
 impl Workspace {
-    fn from_js(value: Unknown<'_>) -> Option<ClassInstance<'_, Self>> {
+    pub(super) fn from_js(value: Unknown<'_>) -> Option<ClassInstance<'_, Self>> {
         // napi-rs checks the object's type tag, so a forged prototype does not pass.
         ClassInstance::from_unknown(value).ok()
     }

@@ -15,12 +15,14 @@ use super::file_store::FileStore as NativeStore;
 use super::js_text::JsText;
 use super::raw::{self, Kept, to_js};
 use super::value::{Argument, Text};
+use super::workspace::Workspace;
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::file_uri::{
     self as core, DEFAULT_MAX_BYTES, FileUri, FileUriError, HostFault, Problem, UriRefusal,
     VirtualFile, root_argument,
 };
 use crate::store::{ContentAddress, FileStore, HASH_RULE};
+use crate::text::MAX_STRING_BYTES;
 
 /// A `file:` URI, parsed (specification `read`).
 #[napi(object, object_from_js = false)]
@@ -195,6 +197,7 @@ fn read_request(uri: Argument<'_>, context: Option<Argument<'_>>) -> Result<Requ
     };
     let root = root.ok_or(FileUriError::NoRoot(uri.scope()))?;
     let max_bytes = max_bytes.map_or(DEFAULT_MAX_BYTES, std::num::NonZeroU64::get);
+    let max_bytes = max_bytes.min(MAX_STRING_BYTES);
     Ok(Request { given, uri, root, max_bytes })
 }
 
@@ -204,7 +207,8 @@ fn read_root(root: Argument<'_>) -> Result<Root, ArgumentError> {
         return Context::of_directory(root).map(Root::Directory);
     }
     let object = root.object().map_err(|_| root.refuse(rule))?;
-    if object.has_method(c"resolve") {
+    let is_workspace = Workspace::from_js(object.value()).is_some();
+    if !is_workspace && object.has_method(c"resolve") {
         let store = object.property(c"store", "store")?.ok_or_else(|| {
             ArgumentError::new("store", "must be a FileStore", Got::Kind("nothing"))
         })?;

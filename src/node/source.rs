@@ -19,6 +19,7 @@ use super::error::{self, IntoJsError, or_throw};
 use super::js_text::JsText;
 use super::raw::{self, Kept, to_js};
 use super::value::{Argument, Text, lone_surrogate};
+use super::workspace::Workspace;
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::source::{
     self as core, DocumentDirectory, PATH_RULE, SourceFailure, SourceRequest, StoreFault,
@@ -114,7 +115,8 @@ fn prepare<'env>(
     let context = Argument::new(env, "context", context);
     let signals = Signals::read(env, [Some(context), None])?;
     let ids = read_ids(context);
-    let hydration = read_hydration(env, args, context);
+    let signal = signals.as_ref().ok().and_then(Signals::first);
+    let hydration = read_hydration(env, args, context, signal);
     match (ids, signals, hydration) {
         (Ok(ids), Ok(signals), Ok(hydration)) => {
             let work = move |js| -> Hydrating { Box::pin(hydration.run(js, ids)) };
@@ -145,6 +147,7 @@ fn read_hydration(
     env: &Env,
     args: Argument<'_>,
     context: Argument<'_>,
+    signal: Option<Unknown<'_>>,
 ) -> Result<Hydration, SourceFailure> {
     let request = read_request(args)?;
     let context = context.object()?;
@@ -156,7 +159,7 @@ fn read_hydration(
     let store = context.property(c"store", "store")?;
     let no_store = || ArgumentError::new("store", STORE_RULE, Got::Kind("nothing"));
     let store = read_store(store.ok_or_else(no_store)?)?;
-    let signal = context.optional(c"signal", "signal", Argument::keep)?;
+    let signal = signal.map(|signal| Argument::new(env, "signal", signal).keep()).transpose()?;
     let on_error = context.optional(c"onError", "onError", read_function)?;
     Ok(Hydration { request, store, signal, on_error })
 }
@@ -191,7 +194,8 @@ fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
     if let Some(directory) = DirectoryStore::from_js(object.value()) {
         return directory.map(Store::Directory);
     }
-    if object.has_method(c"get") {
+    let is_workspace = Workspace::from_js(object.value()).is_some();
+    if !is_workspace && object.has_method(c"get") {
         return Ok(Store::Host(object.keep()?));
     }
     Context::read_directory(object).map(Store::Workspace).map_err(|error| match error.name {

@@ -26,7 +26,7 @@ fn arguments_of_the_wrong_types_are_named() {
         (r#"{"path":"a","maxBytes":1.5}"#, "maxBytes must be an integer >= 1, got 1.5"),
         (r#"{"path":"a","maxBytes":"10"}"#, "maxBytes must be an integer >= 1, got a string"),
         (r#"{"path":"a","maxBytes":9007199254740992}"#, "maxBytes must be"),
-        ("[]", "argumentsJson must be the JSON of an object, got an array"),
+        ("[]", "argumentsJson must be the JSON of an object: "),
         ("{", "argumentsJson must be the JSON of an object: "),
         (&"[".repeat(100_000), "argumentsJson must be the JSON of an object: "),
     ] {
@@ -41,6 +41,16 @@ fn whole_floats_null_and_unknown_keys_are_taken_as_meant() {
     assert_eq!(SourceRequest::from_json(json).unwrap().max_bytes, 10.try_into().ok());
     let json = r#"{"path":"a","maxBytes":null}"#;
     assert_eq!(SourceRequest::from_json(json).unwrap().max_bytes, None);
+}
+
+#[test]
+fn what_an_unknown_key_holds_does_not_matter() {
+    let deep = format!(r#"{{"x":{}{},"path":"a"}}"#, "[".repeat(200), "]".repeat(200));
+    for json in [r#"{"path":"a","x":"\ud800"}"#, r#"{"path":"a","x":1e400}"#, &deep] {
+        assert!(SourceRequest::from_json(json).is_ok(), "{json}");
+    }
+    let twice = SourceRequest::from_json(r#"{"path":1,"path":"b"}"#).unwrap();
+    assert_eq!(twice.path, "b");
 }
 
 #[test]
