@@ -13,7 +13,9 @@ import { inWorkspace } from "./support/workspace.ts";
 describe("what a fetch would make text of never reaches it", () => {
   const INPUTS: [name: string, input: unknown][] = [
     ["an object with a list for a url", JSON.parse('{"url":["file:///etc/passwd"]}')],
-    ["a list", JSON.parse('[["file:///etc/passwd"]]')],
+    ["a String", Object("file:///etc/passwd")],
+    ["a list of one", ["file:///etc/passwd"]],
+    ["a list of lists", JSON.parse('[["file:///etc/passwd"]]')],
     ["an object with an href and a list", { href: "https://a/", url: ["file:///etc/passwd"] }],
     ["an object that turns into text", { toString: () => "file:///etc/passwd" }],
     ["null", null],

@@ -68,8 +68,6 @@ describe("a file: URI", () => {
     ["as a URL", new URL("file:///etc/passwd"), "file:///etc/passwd"],
     ["as a Request", new Request("file:///etc/passwd"), "file:///etc/passwd"],
     ["as another library's Request", { url: "file:///etc/passwd" }, "file:///etc/passwd"],
-    ["as a String", Object("file:///etc/passwd"), "file:///etc/passwd"],
-    ["in an array", ["file:///etc/passwd"], "file:///etc/passwd"],
     [
       "behind a url",
       { url: "https://example.com/", toString: () => "file:///etc/passwd" },
