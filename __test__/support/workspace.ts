@@ -59,8 +59,16 @@ export class TestWorkspace {
     return this.at(relative);
   }
 
-  dispose(): void {
-    fs.rmSync(this.base, { recursive: true, force: true, maxRetries: 3 });
+  /** A call that was aborted may still be at work on its worker, and make a folder meanwhile. */
+  async dispose(): Promise<void> {
+    for (let attempt = 0; attempt < 50; attempt += 1) {
+      try {
+        return fs.rmSync(this.base, { recursive: true, force: true });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
   }
 }
 
@@ -80,7 +88,7 @@ export function inWorkspace(body: (ws: TestWorkspace) => unknown): () => Promise
     try {
       await body(ws);
     } finally {
-      ws.dispose();
+      await ws.dispose();
     }
   };
 }
