@@ -118,6 +118,76 @@ describe("createSecureTool", () => {
     });
   });
 
+  const SAID: [root: string, said: string, told: string][] = [
+    ["/ws", "ENOENT: no such file, open '/ws/src/a.ts'", "ENOENT: no such file, open 'src/a.ts'"],
+    ["/ws", "cannot list /ws", "cannot list ."],
+    ["/ws/", "cannot list /ws/", "cannot list ./"],
+    ["/ws", "cannot list /ws.", "cannot list .."],
+    ["/ws", "see file:///ws/a", "see file://a"],
+    ["/a+b (1)", "open '/a+b (1)/c'", "open 'c'"],
+    [
+      "/ws",
+      "open '/mnt/ws/a', '/ws2/a' and '/ws.old/a'",
+      "open '/mnt/ws/a', '/ws2/a' and '/ws.old/a'",
+    ],
+    ["/", "open '/etc/a'", "open '/etc/a'"],
+  ];
+  for (const [root, said, told] of SAID) {
+    test(`the workspace root is not told: ${said} in ${root}`, {
+      skip: path.sep === "\\" && "the paths are those of POSIX",
+    }, async () => {
+      const tool = createSecureTool({ name: "mine", isWriteOp: false }, () => {
+        throw new Error(said);
+      });
+      assert.equal(failureOf(await tool({ workspaceRoot: root })).message, told);
+    });
+  }
+
+  test(
+    "the message of node:fs has no absolute path",
+    inWorkspace(async (ws) => {
+      const meta = { name: "mine", isWriteOp: false };
+      const tool = createSecureTool(meta, (_context: ToolContext, file: string) =>
+        fs.readFileSync(file, "utf8"),
+      );
+      const failure = failureOf(await tool(ws.writable, "src/none.txt"), ws);
+      assert.equal(failure.error.details.code, "ENOENT");
+      assert.ok(failure.message.includes(path.join("src", "none.txt")), failure.message);
+    }),
+  );
+
+  test("an aborted call is not begun, whether it is allowed or not", async () => {
+    const reason = new Error("enough");
+    const signal = AbortSignal.abort(reason);
+    const isReason = (thrown: unknown) => thrown === reason;
+    await assert.rejects(run({ signal }, false, "a"), isReason);
+    await assert.rejects(run({ signal, policy: { defaultPolicy: "deny" } }, false, "a"), isReason);
+    assert.deepEqual(called, []);
+  });
+
+  test("a handler with an error of its own for an abort rejects with the signal's reason", async () => {
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const tool = createSecureTool({ name: "mine", isWriteOp: false }, () => {
+      controller.abort(reason);
+      throw new DOMException("This operation was aborted", "AbortError");
+    });
+    const context = { workspaceRoot: path.resolve("/ws"), signal: controller.signal };
+    await assert.rejects(tool(context), (thrown) => thrown === reason);
+  });
+
+  test("arguments that look like an aborted signal abort nothing", async () => {
+    const tool = createSecureTool(
+      { name: "mine", isWriteOp: false },
+      (_context, _args: unknown) => {
+        throw new Error("broken");
+      },
+    );
+    const args = { signal: { aborted: true, reason: "made up" } };
+    const failure = failureOf(await tool({ workspaceRoot: path.resolve("/ws") }, args));
+    assert.equal(failure.message, "broken");
+  });
+
   for (const thrown of [undefined, null, "text", 1, { message: 2 }, Symbol("s")]) {
     test(`a handler that throws ${String(thrown)} fails all the same`, async () => {
       const tool = createSecureTool({ name: "mine", isWriteOp: false }, () => {
@@ -302,6 +372,51 @@ describe("a session's toolkit", () => {
   );
 
   test(
+    "an aborted call rejects also where it would have been refused",
+    inWorkspace(async (ws) => {
+      const reason = new Error("enough");
+      const signal = AbortSignal.abort(reason);
+      const isReason = (thrown: unknown) => thrown === reason;
+      const toolkit = toolkitOf(ws);
+      await assert.rejects(toolkit.invoke("none", {}, { signal }), isReason);
+      await assert.rejects(toolkit.invoke("read_file", "{", { signal }), isReason);
+      await assert.rejects(toolkit.invoke("read", { uri: "https://a/" }, { signal }), isReason);
+      await assert.rejects(toolkitOf(ws, { signal }).invoke("none", {}), isReason);
+    }),
+  );
+
+  test(
+    "no answer to a path that leads out names where the workspace is",
+    inWorkspace(async (ws) => {
+      ws.writeOutside("a.txt");
+      ws.link("out", path.join(ws.outside, "a.txt"), "file");
+      ws.write("folder/a.txt", "a");
+      const toolkit = toolkitOf(ws, { space: ws.root, chat: ws.root });
+      const outside = path.join(ws.outside, "a.txt");
+      const paths = [
+        "../outside/a.txt",
+        outside,
+        "out",
+        "none",
+        "folder",
+        "a.txt/b",
+        `${ws.root}/none`,
+      ];
+      for (const given of paths) {
+        // What a model spells out itself, the messages may repeat.
+        const told = (result: ToolResult) =>
+          failureOf(result, given.includes(ws.base) ? undefined : ws);
+        told(await toolkit.invoke("read_file", { path: given }));
+        told(await toolkit.invoke("workspace_create_file", { path: `${given}/`, content: "" }));
+        told(await toolkit.invoke("read", { uri: `file:///${given}` }));
+      }
+      const read = await toolkit.invoke("read_file", { path: ws.at("folder/a.txt") });
+      assert.equal(read.status === "success" && read.data.path, "folder/a.txt");
+      assert.ok(!JSON.stringify(read).includes(ws.base));
+    }),
+  );
+
+  test(
     "a context of a class, with getters, is a context",
     inWorkspace(async (ws) => {
       class Session {
@@ -382,6 +497,34 @@ describe("events", () => {
       ]);
       const paths = messages.map(({ Path }) => Path);
       assert.deepEqual(paths, ["a.txt", "d", "file:a.md"]);
+    }),
+  );
+
+  test(
+    "nothing is computed when nobody listens",
+    inWorkspace(async (ws) => {
+      const asked: string[] = [];
+      const telling = <T extends object>(object: T): T =>
+        new Proxy(object, {
+          get(target, key, receiver) {
+            if (/^(?:sessionId|conversationId|turnId|toolName)$/.test(String(key))) {
+              asked.push(String(key));
+            }
+            return Reflect.get(target, key, receiver);
+          },
+        });
+      ws.write("a.txt", "a");
+      const context = telling({ ...ws.writable, sessionId: "s" });
+      const call = telling({ toolName: "workspace_create_file", path: "a", sessionId: "s" });
+      const work = async () => {
+        await ToolCatalog.read_file.handler(context, "a.txt");
+        publishForwarded(call);
+        publishResultReceived(call, { success: true, errorCode: null, sizeBytes: 1, hash: "h" });
+      };
+      await work();
+      assert.equal(asked.length, 0);
+      assert.equal((await published(work)).length, 3);
+      assert.ok(asked.includes("sessionId") && asked.includes("toolName"));
     }),
   );
 

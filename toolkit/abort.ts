@@ -19,3 +19,8 @@ export async function untilAborted<T>(
     signal.removeEventListener("abort", leave);
   }
 }
+
+/** Throws the reason of a signal that is aborted, so that nothing is begun. */
+export function throwIfAborted(signal: AbortSignal | null | undefined): void {
+  if (signal?.aborted === true) throw signal.reason;
+}

@@ -1,6 +1,7 @@
 // `createAgentToolkit`: the tools of one session, as its model calls them.
 
 import { type ReadFileOutput, Workspace } from "../index.js";
+import { throwIfAborted } from "./abort.js";
 import { readArguments } from "./arguments.js";
 import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
 import {
@@ -72,6 +73,8 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
   };
 
   const invoke = async (name: string, sent: unknown, options?: InvokeOptions) => {
+    throwIfAborted(context.signal);
+    throwIfAborted(options?.signal);
     const known = toolNamed(name);
     if (known === null) {
       const names = TOOL_NAMES.join(", ");

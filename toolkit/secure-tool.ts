@@ -3,6 +3,7 @@
 
 import path from "node:path";
 import type { WriteScope } from "../index.js";
+import { throwIfAborted } from "./abort.js";
 import { publishExecuted } from "./events.js";
 import {
   policyDenied,
@@ -56,6 +57,7 @@ export function isWithinScope(context: SecureToolContext, meta: SecureToolMeta):
  * is resolved to an absolute path in the workspace before the handler sees it.
  *
  * Resolves with a `ToolResult` whatever happens; rejects only with the reason of an aborted signal.
+ * The workspace root is taken out of the message of what the handler throws.
  */
 export function createSecureTool<Context extends SecureToolContext, Args extends unknown[], Data>(
   meta: SecureToolMeta,
@@ -74,6 +76,7 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
   context: Context,
   args: Args,
 ): Promise<ToolResult<Data>> {
+  throwIfAborted(context.signal);
   if (!isAllowed(context, meta.name)) return policyDenied(meta.name);
   if (!isWithinScope(context, meta)) {
     const message = `The workspace is read-only: ${meta.name} cannot write to it.`;
@@ -93,7 +96,7 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
     return domainFailure(data) ?? { status: "success", data };
   } catch (error) {
     rethrowIfAborted(error, context, args);
-    return thrownFailure(error);
+    return thrownFailure(error, context.workspaceRoot);
   }
 }
 
@@ -115,16 +118,36 @@ function rethrowIfAborted(error: unknown, context: SecureToolContext, args: unkn
   const holders = [context, ...args] as { signal?: AbortSignal | null }[];
   for (const holder of holders) {
     const signal = typeof holder === "object" && holder !== null ? holder.signal : null;
-    if (signal?.aborted && signal.reason === error) throw error;
+    if (!signal?.aborted) continue;
+    const { reason } = signal;
+    // What merely looks like a signal may be a model's arguments: these decide nothing alone.
+    if (reason === error || signal instanceof AbortSignal) throw reason;
   }
 }
 
-function thrownFailure(error: unknown): ToolFailure {
+function thrownFailure(error: unknown, root: unknown): ToolFailure {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const domain = typeof code === "string" ? code : null;
-  const text = typeof message === "string" && message !== "" ? message : "The tool failed.";
+  const said = typeof message === "string" && message !== "" ? message : "The tool failed.";
+  const text = withoutRoot(said, root);
   if (domain === "SANDBOX_VIOLATION") return sandboxDenied(text, { code: domain });
   return runtimeFailure(text, { code: domain }, domain === "INTERNAL");
+}
+
+/** Errors of `node:fs` and the like name the absolute path that a handler was given. */
+function withoutRoot(text: string, root: unknown): string {
+  if (typeof root !== "string") return text;
+  const absolute = path.resolve(root);
+  if (absolute === path.parse(absolute).root) return text;
+  const spelled = absolute
+    .split(path.sep)
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+    .join("[\\\\/]");
+  // Not the end of a longer path (`/mnt/ws` for `/ws`), nor the start of a longer name (`/ws2`).
+  const before = "(?<![\\p{L}\\p{N}_.\\-][\\\\/]?)";
+  const after = "(?:[\\\\/]+(?=[^\\s'\"`])|(?![\\p{L}\\p{N}_\\-]|\\.[\\p{L}\\p{N}]))";
+  const found = new RegExp(`${before}${spelled}${after}`, "gu");
+  return text.replaceAll(found, (match) => (/[\\/]$/.test(match) ? "" : "."));
 }
 
 /** Tools whose failures are answers say so themselves: TUL-001 and TUL-004. */
