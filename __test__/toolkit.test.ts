@@ -460,7 +460,6 @@ describe("events", () => {
         SessionId: "s",
         ConversationId: "c",
         TurnId: "t",
-        ToolName: "workspace_create_file",
         Path: "a.txt",
         Overwrite: false,
         Success: true,

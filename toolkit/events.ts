@@ -11,7 +11,6 @@ export interface ToolExecutedEvent {
   SessionId: string | null;
   ConversationId: string | null;
   TurnId: string | null;
-  ToolName: string;
   /** The path or URI as it was given; `null` if none came. */
   Path: string | null;
   Overwrite: boolean;
@@ -54,7 +53,6 @@ export function publishExecuted(
     SessionId: ids.sessionId ?? null,
     ConversationId: ids.conversationId ?? null,
     TurnId: ids.turnId ?? null,
-    ToolName: name,
     Path: stringOf(given.path) ?? stringOf(given.uri),
     Overwrite: given.overwrite === true,
     Success: result.status === "success",
