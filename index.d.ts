@@ -389,6 +389,7 @@ export declare class FileStore {
   /**
    * Keeps bytes, which have reached the disk when the promise resolves. Bytes that are there
    * already are not written again; a file that has rotted in their place is replaced.
+   * Those of an aborted call may be kept all the same, whole.
    *
    * Rejects with a `FileStoreError`, or with `signal.reason`.
    */
