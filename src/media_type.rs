@@ -4,7 +4,7 @@
 //! source code whose registered owner is somebody else, or whose registered type hides that they
 //! are text: nobody keeps MPEG transport streams (`.ts`) in the workspace of an agent.
 
-use crate::text::{InvalidUtf8, decode};
+use crate::text::is_plain_text;
 
 /// The type of a text of which nothing else is known.
 pub const TEXT_PLAIN: &str = "text/plain";
@@ -118,10 +118,7 @@ pub fn of_name(name: &str) -> Option<&'static str> {
 /// start.
 #[must_use]
 pub fn of_content(bytes: &[u8]) -> &'static str {
-    match decode(bytes.to_vec(), InvalidUtf8::Reject) {
-        Ok(_) => TEXT_PLAIN,
-        Err(_) => OCTET_STREAM,
-    }
+    if is_plain_text(bytes) { TEXT_PLAIN } else { OCTET_STREAM }
 }
 
 #[cfg(test)]

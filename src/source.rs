@@ -17,7 +17,6 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::path::Path;
 
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -308,42 +307,13 @@ pub fn read_document(
     Ok(SourceFile { path: request.path.clone(), size_bytes, content, is_truncated })
 }
 
-/// The embedded store: the files of a directory. Its keys are relative paths in their shortest
-/// form, separated by `/`; `..` and links stay inside.
-#[derive(Debug)]
-pub struct DocumentDirectory {
-    sandbox: Sandbox,
-}
-
-impl DocumentDirectory {
-    /// Opens the directory by its absolute path.
-    ///
-    /// # Errors
-    ///
-    /// [`RootError`].
-    pub fn open(directory: &Path) -> Result<Self, RootError> {
-        Ok(Self { sandbox: Sandbox::open(directory)? })
-    }
-
-    /// Looks a document up. What is no key, a folder and a special file are no documents: `None`.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreFault`]; a link that leads out is one, and not a missing document.
-    pub fn get(
-        &self,
-        doc_path: &str,
-        max_bytes: Option<NonZeroU64>,
-    ) -> Result<Option<StoredDocument>, StoreFault> {
-        get_from_directory(&self.sandbox, doc_path, max_bytes)
-    }
-}
-
-/// [`DocumentDirectory::get`] in a directory that is open already.
+/// The embedded store: looks a document up among the files of a directory. Keys are relative paths
+/// in their shortest form, separated by `/`; `..` and links stay inside. What is no key, a folder
+/// and a special file are no documents: `None`.
 ///
 /// # Errors
 ///
-/// As there.
+/// [`StoreFault`]; a link that leads out is one, and not a missing document.
 pub fn get_from_directory(
     sandbox: &Sandbox,
     doc_path: &str,

@@ -117,17 +117,13 @@ impl fmt::Display for WideEncoding {
 ///
 /// [`NotText`] for a NUL near the start and, under [`InvalidUtf8::Reject`], for the first bytes
 /// that are not UTF-8.
-pub fn decode(mut bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotText> {
+pub fn decode(bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotText> {
     let encoding = WideEncoding::of(&bytes);
-    let start = &bytes[..bytes.len().min(BINARY_CHECK_BYTES)];
-    if let Some(offset) = memchr(0, start) {
+    if let Some(offset) = early_nul(&bytes) {
         return Err(encoding.map_or(NotText::Nul { offset }, NotText::ByteOrderMark));
     }
     let marked = bytes.starts_with(BYTE_ORDER_MARK);
-    if marked {
-        bytes.drain(..BYTE_ORDER_MARK.len());
-    }
-    match (String::from_utf8(bytes), invalid) {
+    match (String::from_utf8(without_byte_order_mark(bytes)), invalid) {
         (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text, replaced: None }),
         (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text, replaced: Some(0) }),
         (Err(error), InvalidUtf8::Replace) => Ok(replace_invalid(error.as_bytes())),
@@ -136,6 +132,17 @@ pub fn decode(mut bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotTe
             NotText::ByteOrderMark,
         )),
     }
+}
+
+/// Whether [`decode`] takes bytes for text, ill-formed ones being refused.
+#[must_use]
+pub fn is_plain_text(bytes: &[u8]) -> bool {
+    early_nul(bytes).is_none() && std::str::from_utf8(bytes).is_ok()
+}
+
+/// The NUL that marks a binary file.
+fn early_nul(bytes: &[u8]) -> Option<usize> {
+    memchr(0, &bytes[..bytes.len().min(BINARY_CHECK_BYTES)])
 }
 
 /// Decodes as `TextDecoder("utf-8")` does: one leading byte order mark goes, and each maximal

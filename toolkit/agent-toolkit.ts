@@ -5,6 +5,7 @@ import { throwIfAborted } from "./abort.js";
 import { readArguments } from "./arguments.js";
 import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
 import {
+  providerName,
   TOOL_DEFINITIONS,
   TOOL_METADATA,
   TOOL_NAMES,
@@ -94,7 +95,7 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
 
 /** The tool of a name, as providers may have had to spell it: without dots. */
 export function toolNamed(name: unknown): ToolName | null {
-  return TOOL_NAMES.find((known) => known === name || known.replaceAll(".", "_") === name) ?? null;
+  return TOOL_NAMES.find((known) => known === name || providerName(known) === name) ?? null;
 }
 
 function isUsable(context: ToolContext, name: ToolName): boolean {

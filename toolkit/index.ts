@@ -29,7 +29,7 @@ export {
   toAnthropicTools,
 } from "./adapters/anthropic.js";
 export { type McpTool, type McpToolResult, toMcpToolResult, toMcpTools } from "./adapters/mcp.js";
-export { providerName, type ToolSelection } from "./adapters/names.js";
+export type { ToolSelection } from "./adapters/names.js";
 export {
   type OpenAIChatTool,
   type OpenAIResponsesTool,
@@ -53,6 +53,7 @@ export {
   type ToolResults,
 } from "./catalog.js";
 export * from "./definitions/index.js";
+export { providerName } from "./definitions/tools.js";
 export type { ToolExecutedEvent } from "./events.js";
 export type {
   ToolErrorDetails,

@@ -16,36 +16,29 @@ export const EXPORTS = /** @type {const} */ ([
   "resolveFileUri",
 ]);
 
+const DEFINITIONS = /** @type {const} */ ([
+  "CREATE_FILE_CATALOG_TEXT",
+  "CREATE_FILE_USAGE_GUIDANCE",
+  "TOOL_CHANNEL",
+  "TOOL_DEFINITIONS",
+  "TOOL_METADATA",
+  "TOOL_NAMES",
+  "TOOL_RESULT_SCHEMAS",
+  "isToolName",
+  "publishForwarded",
+  "publishResultReceived",
+]);
+
 /** The same of the entry points beside the root that need no dependency. */
 export const SUBPATHS = /** @type {const} */ ({
-  "ringfence/definitions": [
-    "CREATE_FILE_CATALOG_TEXT",
-    "CREATE_FILE_USAGE_GUIDANCE",
-    "TOOL_CHANNEL",
-    "TOOL_DEFINITIONS",
-    "TOOL_METADATA",
-    "TOOL_NAMES",
-    "TOOL_RESULT_SCHEMAS",
-    "isToolName",
-    "publishForwarded",
-    "publishResultReceived",
-  ],
+  "ringfence/definitions": DEFINITIONS,
   "ringfence/toolkit": [
-    "CREATE_FILE_CATALOG_TEXT",
-    "CREATE_FILE_USAGE_GUIDANCE",
-    "TOOL_CHANNEL",
-    "TOOL_DEFINITIONS",
-    "TOOL_METADATA",
-    "TOOL_NAMES",
-    "TOOL_RESULT_SCHEMAS",
+    ...DEFINITIONS,
     "ToolCatalog",
     "createAgentToolkit",
     "createSecureTool",
     "createWorkspaceFetch",
-    "isToolName",
     "providerName",
-    "publishForwarded",
-    "publishResultReceived",
     "toAiSdkTools",
     "toAnthropicToolResult",
     "toAnthropicTools",

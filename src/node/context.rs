@@ -1,6 +1,7 @@
 //! The `context` that every function takes: a [`Workspace`], or any object of the host's own that
 //! has an absolute `workspaceRoot`.
 
+use std::ffi::CStr;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,20 +51,14 @@ impl Context {
             ..error
         })?;
         if let Some(workspace) = Workspace::from_js(object.value()) {
-            let sandbox = workspace.sandbox.clone().ok_or_else(|| {
-                ArgumentError::new("context", "is a Workspace that was closed", Got::Unsaid)
-            })?;
             return Ok(Self {
-                root: Root::Held(sandbox),
+                root: workspace.held_root("context")?,
                 invalid_utf8: workspace.invalid_utf8,
                 create: workspace.create.clone(),
             });
         }
-        let root = object
-            .property(c"workspaceRoot", "workspaceRoot")?
-            .ok_or_else(|| root_rule(Got::Kind("nothing")))?;
         Ok(Self {
-            root: Root::Named(read_root(root)?),
+            root: read_named_root(object)?,
             invalid_utf8: match purpose {
                 Purpose::Read => read_invalid_utf8(object)?,
                 Purpose::Create => InvalidUtf8::default(),
@@ -75,25 +70,30 @@ impl Context {
         })
     }
 
-    /// A directory by its absolute path alone.
-    pub(super) fn of_directory(argument: Argument<'_>) -> Result<Self, ArgumentError> {
-        let path = read_directory_path(argument, argument.name())?;
-        Ok(Self::of_root(Root::Named(path)))
+    /// Reads a directory: an absolute path, a `Workspace`, or an object with a `workspaceRoot`, of
+    /// which nothing else counts. What is none of these breaks the rule.
+    pub(super) fn read_directory(
+        argument: Argument<'_>,
+        rule: &'static str,
+    ) -> Result<Self, ArgumentError> {
+        if argument.string().is_ok() {
+            let path = read_directory_path(argument, argument.name())?;
+            return Ok(Self::of_root(Root::Named(path)));
+        }
+        let object = argument.object().map_err(|_| argument.refuse(rule))?;
+        if let Some(workspace) = Workspace::from_js(object.value()) {
+            return Ok(Self::of_root(workspace.held_root(argument.name())?));
+        }
+        let named = read_named_root(object).map_err(|error| match error.got {
+            Got::Kind("nothing") => argument.refuse(rule),
+            _ => error,
+        });
+        Ok(Self::of_root(named?))
     }
 
-    /// A context of which nothing but the directory counts.
-    pub(super) fn read_directory(argument: Argument<'_>) -> Result<Self, ArgumentError> {
-        let object = argument.object()?;
-        if let Some(workspace) = Workspace::from_js(object.value()) {
-            let closed = "is a Workspace that was closed";
-            let sandbox = workspace.sandbox.clone();
-            let sandbox =
-                sandbox.ok_or_else(|| ArgumentError::new(argument.name(), closed, Got::Unsaid))?;
-            return Ok(Self::of_root(Root::Held(sandbox)));
-        }
-        let root = object.property(c"workspaceRoot", "workspaceRoot")?;
-        let root = root.ok_or_else(|| root_rule(Got::Kind("nothing")))?;
-        Ok(Self::of_root(Root::Named(read_root(root)?)))
+    /// A directory that is open already.
+    pub(super) fn of_open(directory: Arc<Sandbox>) -> Self {
+        Self::of_root(Root::Held(directory))
     }
 
     fn of_root(root: Root) -> Self {
@@ -119,10 +119,27 @@ impl Context {
 }
 
 impl Workspace {
-    pub(super) fn from_js(value: Unknown<'_>) -> Option<ClassInstance<'_, Self>> {
+    fn from_js(value: Unknown<'_>) -> Option<ClassInstance<'_, Self>> {
         // napi-rs checks the object's type tag, so a forged prototype does not pass.
         ClassInstance::from_unknown(value).ok()
     }
+
+    fn held_root(&self, argument: &'static str) -> Result<Root, ArgumentError> {
+        let closed = || ArgumentError::new(argument, "is a Workspace that was closed", Got::Unsaid);
+        self.sandbox.clone().map(Root::Held).ok_or_else(closed)
+    }
+}
+
+/// Whether an argument is an object of the host's own that has a method; a `Workspace` is none,
+/// whatever it may inherit.
+pub(super) fn is_host_object(argument: Argument<'_>, method: &'static CStr) -> bool {
+    argument.object().is_ok_and(|object| object.has_method(method))
+        && Workspace::from_js(argument.value()).is_none()
+}
+
+fn read_named_root(object: Argument<'_>) -> Result<Root, ArgumentError> {
+    let root = object.property(c"workspaceRoot", "workspaceRoot")?;
+    read_root(root.ok_or_else(|| root_rule(Got::Kind("nothing")))?).map(Root::Named)
 }
 
 /// Reads an absolute root.

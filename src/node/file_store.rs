@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use napi::Env;
-use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Uint8Array, Uint8ArraySlice, Unknown};
+use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
 use super::abort::Signals;
@@ -13,7 +13,7 @@ use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
 use super::context::read_directory_path;
 use super::error::{self, IntoJsError, or_throw};
 use super::raw::to_js;
-use super::value::Argument;
+use super::value::{Argument, number};
 use crate::argument::{ArgumentError, Got};
 use crate::sandbox::RootError;
 use crate::store::{self as core, ContentAddress, HASH_RULE};
@@ -63,11 +63,8 @@ impl FileStore {
     ) -> napi::Result<Unknown<'env>> {
         run_async(env, || {
             let read = || {
-                let argument = Argument::new(env, "bytes", bytes);
-                let bytes = Uint8ArraySlice::from_unknown(bytes)
-                    .map_err(|_| argument.refuse("must be a Uint8Array"))?;
                 // The caller may change them as soon as the call has returned.
-                Ok(bytes.to_vec())
+                Ok(Argument::new(env, "bytes", bytes).bytes()?.to_vec())
             };
             prepare(
                 env,
@@ -95,17 +92,8 @@ impl FileStore {
         hash: Unknown<'env>,
         options: Unknown<'env>,
     ) -> napi::Result<Unknown<'env>> {
-        run_async(env, || {
-            let read = || read_hash(Argument::new(env, "hash", hash));
-            prepare(
-                env,
-                options,
-                read,
-                |store, address: ContentAddress| {
-                    store.get(&address, MAX_BUFFER_BYTES).map(Stored::Content)
-                },
-                self.store.as_ref(),
-            )
+        self.with_hash(env, hash, options, |store, address| {
+            store.get(&address, MAX_BUFFER_BYTES).map(Stored::Content)
         })
     }
 
@@ -122,15 +110,8 @@ impl FileStore {
         hash: Unknown<'env>,
         options: Unknown<'env>,
     ) -> napi::Result<Unknown<'env>> {
-        run_async(env, || {
-            let read = || read_hash(Argument::new(env, "hash", hash));
-            prepare(
-                env,
-                options,
-                read,
-                |store, address: ContentAddress| store.exists(&address).map(Stored::Exists),
-                self.store.as_ref(),
-            )
+        self.with_hash(env, hash, options, |store, address| {
+            store.exists(&address).map(Stored::Exists)
         })
     }
 
@@ -153,6 +134,20 @@ impl FileStore {
         // napi-rs checks the object's type tag, so a forged prototype does not pass.
         let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
         Some(open(instance.store.as_ref()))
+    }
+
+    /// A call that takes a hash.
+    fn with_hash<'env>(
+        &self,
+        env: &'env Env,
+        hash: Unknown<'env>,
+        options: Unknown<'env>,
+        work: impl FnOnce(&core::FileStore, ContentAddress) -> Result<Stored, core::FileStoreError>
+        + Send
+        + 'static,
+    ) -> napi::Result<Unknown<'env>> {
+        let read = || read_hash(Argument::new(env, "hash", hash));
+        run_async(env, || prepare(env, options, read, work, self.store.as_ref()))
     }
 }
 
@@ -200,8 +195,7 @@ impl Outcome for Answer {
             Ok(Stored::Bytes { hash, size }) => {
                 let mut stored = napi::bindgen_prelude::Object::new(env)?;
                 stored.set("hash", hash)?;
-                #[allow(clippy::cast_precision_loss, reason = "no buffer has 2^53 bytes")]
-                stored.set("size", size as f64)?;
+                stored.set("size", number(size as u64))?;
                 Ok(to_js(env, stored)?)
             }
             Ok(Stored::Content(bytes)) => Ok(to_js(env, Uint8Array::from(bytes))?),

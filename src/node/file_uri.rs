@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use napi::Env;
-use napi::bindgen_prelude::{Uint8ArraySlice, Unknown};
+use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
 use super::call::{Call, NotStarted, OnAbort, Outcome, guard};
-use super::context::Context;
+use super::context::{Context, is_host_object};
 use super::dialogue::{Js, Thrown, run_dialogue};
 use super::error::{self, IntoJsError, or_throw};
 use super::file_store::FileStore as NativeStore;
 use super::js_text::JsText;
 use super::raw::{self, Kept, to_js};
-use super::value::{Argument, Text};
-use super::workspace::Workspace;
+use super::value::{Argument, Text, number};
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::file_uri::{
     self as core, DEFAULT_MAX_BYTES, FileUri, FileUriError, HostFault, Problem, UriRefusal,
@@ -202,30 +201,22 @@ fn read_request(uri: Argument<'_>, context: Option<Argument<'_>>) -> Result<Requ
 }
 
 fn read_root(root: Argument<'_>) -> Result<Root, ArgumentError> {
-    let rule = "must be an absolute path, a Workspace, or an object with resolve() and store";
-    if root.string().is_ok() {
-        return Context::of_directory(root).map(Root::Directory);
+    if !is_host_object(root, c"resolve") {
+        let rule = "must be an absolute path, a Workspace, or an object with resolve() and store";
+        return Context::read_directory(root, rule).map(Root::Directory);
     }
-    let object = root.object().map_err(|_| root.refuse(rule))?;
-    let is_workspace = Workspace::from_js(object.value()).is_some();
-    if !is_workspace && object.has_method(c"resolve") {
-        let store = object.property(c"store", "store")?.ok_or_else(|| {
-            ArgumentError::new("store", "must be a FileStore", Got::Kind("nothing"))
-        })?;
-        let tree = object.keep()?;
-        return Ok(Root::Virtual(VirtualRoot { tree, store: read_store(store)? }));
-    }
-    Context::read_directory(object).map(Root::Directory).map_err(|error| match error.name {
-        "workspaceRoot" if error.got == Got::Kind("nothing") => root.refuse(rule),
-        _ => error,
-    })
+    let store = root
+        .property(c"store", "store")?
+        .ok_or_else(|| ArgumentError::new("store", "must be a FileStore", Got::Kind("nothing")))?;
+    let tree = root.keep()?;
+    Ok(Root::Virtual(VirtualRoot { tree, store: read_store(store)? }))
 }
 
 fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
     if let Some(native) = NativeStore::from_js(store.value()) {
         return native.map(Store::Native);
     }
-    if store.object().is_ok_and(|object| object.has_method(c"getBytes")) {
+    if is_host_object(store, c"getBytes") {
         return Ok(Store::Host(store.keep()?));
     }
     Err(store.refuse("must be a FileStore, or an object with getBytes()"))
@@ -257,15 +248,13 @@ impl Request {
 struct Content {
     text: JsText,
     media_type: String,
-    #[allow(clippy::struct_field_names, reason = "as in the answer")]
     size_bytes: f64,
 }
 
 impl From<core::FileUriContent> for Content {
-    #[allow(clippy::cast_precision_loss, reason = "no buffer has 2^53 bytes")]
     fn from(content: core::FileUriContent) -> Self {
         let core::FileUriContent { text, media_type, size_bytes } = content;
-        Self { text: text.into(), media_type, size_bytes: size_bytes as f64 }
+        Self { text: text.into(), media_type, size_bytes: number(size_bytes) }
     }
 }
 
@@ -376,11 +365,8 @@ async fn ask_for_bytes(
 }
 
 fn read_bytes(env: &Env, bytes: Unknown<'_>, max_bytes: u64) -> Result<Vec<u8>, Problem> {
-    use napi::bindgen_prelude::FromNapiValue;
-    let argument = Argument::new(env, "its answer", bytes);
-    let bytes = Uint8ArraySlice::from_unknown(bytes).map_err(|_| {
-        Problem::HostStoreFailed(HostFault::Answered(argument.refuse("must be a Uint8Array")))
-    })?;
+    let bytes = Argument::new(env, "its answer", bytes).bytes();
+    let bytes = bytes.map_err(|error| Problem::HostStoreFailed(HostFault::Answered(error)))?;
     if bytes.len() as u64 > max_bytes {
         return Err(Problem::TooLarge { size: format!("{} bytes", bytes.len()), max_bytes });
     }

@@ -13,7 +13,7 @@ use super::context::{Context, Purpose};
 use super::error;
 use super::js_text::JsText;
 use super::raw::to_js;
-use super::value::{Argument, Text};
+use super::value::{Argument, Text, number};
 use crate::argument::ArgumentError;
 use crate::read_file::{
     self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
@@ -208,10 +208,4 @@ impl From<core::ReadFileOutput> for ReadFileOutput {
             },
         }
     }
-}
-
-/// A count as JavaScript's number; none here comes near 2^53.
-#[allow(clippy::cast_precision_loss, reason = "sizes and counts within a file of 1 MiB")]
-fn number(count: u64) -> f64 {
-    count as f64
 }

@@ -6,24 +6,23 @@ use std::sync::atomic::AtomicBool;
 
 use napi::Env;
 use napi::bindgen_prelude::{
-    ClassInstance, FromNapiValue, JsObjectValue, Object, Uint8Array, Uint8ArraySlice, Unknown,
+    ClassInstance, FromNapiValue, JsObjectValue, Object, Uint8Array, Unknown,
 };
 use napi_derive::napi;
 
 use super::abort::Signals;
 use super::active_files::is_active;
 use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
-use super::context::{Context, read_directory_path};
+use super::context::{Context, is_host_object, read_directory_path};
 use super::dialogue::{Js, Thrown, run_dialogue};
 use super::error::{self, IntoJsError, or_throw};
 use super::js_text::JsText;
 use super::raw::{self, Kept, to_js};
-use super::value::{Argument, Text, lone_surrogate};
-use super::workspace::Workspace;
+use super::value::{Argument, Text, lone_surrogate, number};
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
+use crate::sandbox::Sandbox;
 use crate::source::{
-    self as core, DocumentDirectory, PATH_RULE, SourceFailure, SourceRequest, StoreFault,
-    StoredDocument, path_error,
+    self as core, PATH_RULE, SourceFailure, SourceRequest, StoreFault, StoredDocument, path_error,
 };
 
 /// What `readSourceDocument` answers (specification TUL-001 §4).
@@ -99,9 +98,8 @@ struct Hydration {
 }
 
 enum Store {
-    /// A directory: read by a worker.
-    Directory(Arc<DocumentDirectory>),
-    Workspace(Context),
+    /// Read by a worker.
+    Directory(Context),
     /// Whatever has `get`.
     Host(Kept),
 }
@@ -187,21 +185,13 @@ fn read_request(args: Argument<'_>) -> Result<SourceRequest, ArgumentError> {
 }
 
 fn read_store(store: Argument<'_>) -> Result<Store, ArgumentError> {
-    if store.string().is_ok() {
-        return Context::of_directory(store).map(Store::Workspace);
+    if let Some(directory) = DirectoryStore::from_js(store.value()) {
+        return Ok(Store::Directory(Context::of_open(directory?)));
     }
-    let object = store.object().map_err(|_| store.refuse(STORE_RULE))?;
-    if let Some(directory) = DirectoryStore::from_js(object.value()) {
-        return directory.map(Store::Directory);
+    if is_host_object(store, c"get") {
+        return Ok(Store::Host(store.keep()?));
     }
-    let is_workspace = Workspace::from_js(object.value()).is_some();
-    if !is_workspace && object.has_method(c"get") {
-        return Ok(Store::Host(object.keep()?));
-    }
-    Context::read_directory(object).map(Store::Workspace).map_err(|error| match error.name {
-        "workspaceRoot" if error.got == Got::Kind("nothing") => store.refuse(STORE_RULE),
-        _ => error,
-    })
+    Context::read_directory(store, STORE_RULE).map(Store::Directory)
 }
 
 fn read_function(value: Argument<'_>) -> Result<Kept, ArgumentError> {
@@ -241,15 +231,7 @@ impl Hydration {
     async fn hydrate(&self, js: &Js) -> Result<Option<SourceFile>, Fault> {
         let request = self.request.clone();
         let worked = match &self.store {
-            Store::Directory(directory) => {
-                let directory = Arc::clone(directory);
-                js.work(move || {
-                    let document = directory.get(&request.path, request.max_bytes)?;
-                    document.map(|document| read_document(&request, document)).transpose()
-                })
-                .await
-            }
-            Store::Workspace(context) => {
+            Store::Directory(context) => {
                 let context = context.clone();
                 js.work(move || {
                     let sandbox = context.open()?;
@@ -328,9 +310,8 @@ fn read_beginning(
     most: Option<NonZeroU64>,
 ) -> Result<StoredDocument, StoreFault> {
     let missing = |name| ArgumentError::new(name, "must be there", Got::Kind("nothing"));
-    let bytes = bytes.ok_or_else(|| missing("bytes")).map_err(StoreFault::Answered)?;
-    let slice = Uint8ArraySlice::from_unknown(bytes.value())
-        .map_err(|_| StoreFault::Answered(bytes.refuse("must be a Uint8Array")))?;
+    let bytes = bytes.ok_or_else(|| missing("bytes")).and_then(Argument::bytes);
+    let slice = bytes.map_err(StoreFault::Answered)?;
     let size = size.ok_or_else(|| missing("sizeBytes")).and_then(Argument::size);
     let size_bytes = size.map_err(StoreFault::Answered)?;
     let (given, most) = (slice.len() as u64, most.map_or(u64::MAX, NonZeroU64::get));
@@ -382,12 +363,6 @@ impl Outcome for Answer {
     }
 }
 
-/// A size as JavaScript's number.
-#[allow(clippy::cast_precision_loss, reason = "what came from JavaScript, or a file's size")]
-fn number(size: u64) -> f64 {
-    size as f64
-}
-
 /// The embedded store of source documents: the files of a directory.
 ///
 /// Its keys are relative paths in their shortest form, separated by `/`. Nothing outside the
@@ -396,7 +371,7 @@ fn number(size: u64) -> f64 {
 #[napi]
 pub struct DirectoryStore {
     /// `None` once closed.
-    directory: Option<Arc<DocumentDirectory>>,
+    directory: Option<Arc<Sandbox>>,
 }
 
 #[napi]
@@ -413,7 +388,7 @@ impl DirectoryStore {
 
     fn try_open(directory: Argument<'_>) -> Result<Self, DocumentStoreError> {
         let directory = read_directory_path(directory, "directory")?;
-        let directory = DocumentDirectory::open(&directory).map_err(StoreFault::from)?;
+        let directory = Sandbox::open(&directory).map_err(StoreFault::from)?;
         Ok(Self { directory: Some(Arc::new(directory)) })
     }
 
@@ -442,12 +417,12 @@ impl DirectoryStore {
     }
 
     /// The store, if the object is one.
-    fn from_js(value: Unknown<'_>) -> Option<Result<Arc<DocumentDirectory>, ArgumentError>> {
+    fn from_js(value: Unknown<'_>) -> Option<Result<Arc<Sandbox>, ArgumentError>> {
         let instance: ClassInstance<'_, Self> = ClassInstance::from_unknown(value).ok()?;
         Some(instance.open_directory())
     }
 
-    fn open_directory(&self) -> Result<Arc<DocumentDirectory>, ArgumentError> {
+    fn open_directory(&self) -> Result<Arc<Sandbox>, ArgumentError> {
         let rule = "is a DirectoryStore that was closed";
         let closed = || ArgumentError::new("store", rule, Got::Unsaid);
         self.directory.clone().ok_or_else(closed)
@@ -458,7 +433,7 @@ type Found = Result<Option<StoredDocument>, DocumentStoreError>;
 
 fn prepare_get<'env>(
     env: &'env Env,
-    directory: Result<Arc<DocumentDirectory>, ArgumentError>,
+    directory: Result<Arc<Sandbox>, ArgumentError>,
     doc_path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Found + Send + 'static>, NotStarted<'env, Found>>
@@ -475,7 +450,7 @@ fn prepare_get<'env>(
     let read: Result<_, ArgumentError> = read();
     let (doc_path, most, signals, directory) =
         read.map_err(|error| NotStarted::Refused(Err(error.into())))?;
-    let work = move |_: &AtomicBool| Ok(directory.get(&doc_path, most)?);
+    let work = move |_: &AtomicBool| Ok(core::get_from_directory(&directory, &doc_path, most)?);
     Ok(Call { work, signals, on_abort: OnAbort::Reject })
 }
 

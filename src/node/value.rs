@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
-use napi::bindgen_prelude::{FromNapiValue, Unknown};
+use napi::bindgen_prelude::{FromNapiValue, Uint8ArraySlice, Unknown};
 use napi::{Env, JsString, JsValue, ValueType};
 
 use super::dialogue::Thrown;
@@ -159,6 +159,11 @@ impl<'env> Argument<'env> {
             .map_err(|error| ArgumentError { rule: "must be an integer >= 0".to_owned(), ..error })
     }
 
+    /// Bytes, to be copied before JavaScript runs again.
+    pub(super) fn bytes(self) -> Result<Uint8ArraySlice<'env>, ArgumentError> {
+        Uint8ArraySlice::from_unknown(self.value).map_err(|_| self.refuse("must be a Uint8Array"))
+    }
+
     /// Whether the argument is a function.
     pub(super) fn is_function(self) -> bool {
         self.kind == ValueType::Function
@@ -222,6 +227,15 @@ impl<'env> Argument<'env> {
                 .is_array()
                 .unwrap_or(false)
     }
+}
+
+/// A count or a size as JavaScript's number.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "what a file, a buffer or a JavaScript number can hold; none comes near 2^53"
+)]
+pub(super) fn number(count: u64) -> f64 {
+    count as f64
 }
 
 /// The error of a string that no file name and no file can hold.

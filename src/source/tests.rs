@@ -89,8 +89,9 @@ fn keys_of_a_directory_are_relative_paths_in_their_shortest_form() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("src")).unwrap();
     std::fs::write(directory.path().join("src/a.cs"), "class A").unwrap();
-    let store = DocumentDirectory::open(directory.path()).unwrap();
-    let get = |path: &str| store.get(path, None).unwrap().map(|document| document.bytes);
+    let store = Sandbox::open(directory.path()).unwrap();
+    let get =
+        |path: &str| get_from_directory(&store, path, None).unwrap().map(|document| document.bytes);
     assert_eq!(get("src/a.cs").as_deref(), Some(&b"class A"[..]));
     let absolute = directory.path().join("src/a.cs");
     let others =
@@ -106,8 +107,8 @@ fn a_link_out_of_a_directory_is_a_fault_and_no_missing_document() {
     let outside = tempfile::NamedTempFile::new().unwrap();
     let directory = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(outside.path(), directory.path().join("a.cs")).unwrap();
-    let store = DocumentDirectory::open(directory.path()).unwrap();
-    assert_eq!(store.get("a.cs", None).unwrap_err().code(), "SANDBOX_VIOLATION");
+    let store = Sandbox::open(directory.path()).unwrap();
+    assert_eq!(get_from_directory(&store, "a.cs", None).unwrap_err().code(), "SANDBOX_VIOLATION");
 }
 
 #[test]
@@ -115,8 +116,8 @@ fn the_beginning_of_a_large_file_is_all_that_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let file = std::fs::File::create(directory.path().join("large")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let store = DocumentDirectory::open(directory.path()).unwrap();
-    let document = store.get("large", 1000.try_into().ok()).unwrap().unwrap();
+    let store = Sandbox::open(directory.path()).unwrap();
+    let document = get_from_directory(&store, "large", 1000.try_into().ok()).unwrap().unwrap();
     assert_eq!((document.bytes.len(), document.size_bytes), (1000, 1 << 40));
 }
 

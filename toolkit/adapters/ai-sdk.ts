@@ -1,9 +1,9 @@
 // Vercel AI SDK. Nothing of `ai` is imported: the caller passes its `jsonSchema`, of whatever version.
 
 import type { AgentToolkit } from "../agent-toolkit.js";
-import { TOOL_DEFINITIONS, type ToolName } from "../definitions/tools.js";
+import { providerName, TOOL_DEFINITIONS, type ToolName } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
-import { providerName, type ToolSelection } from "./names.js";
+import type { ToolSelection } from "./names.js";
 
 /** A tool for `generateText({ tools })` and `streamText({ tools })`. */
 export interface AiSdkTool<Schema> {

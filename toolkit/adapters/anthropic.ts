@@ -1,8 +1,8 @@
 // Anthropic: tools of Messages, and their results.
 
-import type { ToolName } from "../definitions/tools.js";
+import { providerName } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
-import { providerName, selected, type ToolSelection } from "./names.js";
+import { selected, type ToolSelection } from "./names.js";
 
 /** A tool for `messages.create({ tools })`. */
 export interface AnthropicTool {
@@ -14,7 +14,7 @@ export interface AnthropicTool {
 /** The tools for Messages. */
 export function toAnthropicTools(options?: ToolSelection): AnthropicTool[] {
   return selected(options).map(({ name, description, parameters }) => ({
-    name: providerName(name as ToolName),
+    name: providerName(name),
     description,
     input_schema: {
       type: "object",

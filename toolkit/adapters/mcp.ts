@@ -1,9 +1,9 @@
 // Model Context Protocol: tools with output schemas and annotations, and their results.
 
 import { TOOL_RESULT_SCHEMAS } from "../definitions/results.js";
-import { TOOL_METADATA, type ToolName } from "../definitions/tools.js";
+import { providerName, TOOL_METADATA } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
-import { providerName, selected, type ToolSelection } from "./names.js";
+import { selected, type ToolSelection } from "./names.js";
 
 /** A tool for the answer to `tools/list`. */
 export interface McpTool {
@@ -29,7 +29,7 @@ interface McpSchema {
 /** The tools for `tools/list`. */
 export function toMcpTools(options?: ToolSelection): McpTool[] {
   return selected(options).map((definition) => {
-    const name = definition.name as ToolName;
+    const { name } = definition;
     const { isWriteOp } = TOOL_METADATA[name];
     return {
       name: providerName(name),

@@ -1,4 +1,4 @@
-// Names as the providers' APIs take them, and which tools are meant.
+// Which tools an adapter lists.
 
 import {
   TOOL_DEFINITIONS,
@@ -6,11 +6,6 @@ import {
   type ToolDefinition,
   type ToolName,
 } from "../definitions/tools.js";
-
-/** Providers take letters, digits, `_` and `-` alone; `invoke` understands the name either way. */
-export function providerName(name: ToolName): string {
-  return name.replaceAll(".", "_");
-}
 
 /** Which tools an adapter lists. */
 export interface ToolSelection {

@@ -1,8 +1,8 @@
 // OpenAI: function tools of Chat Completions and of Responses, and their results.
 
-import type { JsonSchema, ToolDefinition, ToolName } from "../definitions/tools.js";
+import { type JsonSchema, providerName, type ToolDefinition } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
-import { providerName, selected, type ToolSelection } from "./names.js";
+import { selected, type ToolSelection } from "./names.js";
 
 /** Options of `toOpenAITools`. */
 export interface OpenAIToolOptions extends ToolSelection {
@@ -43,7 +43,7 @@ export function toOpenAIResponsesTools(options?: OpenAIToolOptions): OpenAIRespo
   const strict = options?.strict === true;
   return selected(options).map((definition) => ({
     type: "function",
-    name: providerName(definition.name as ToolName),
+    name: providerName(definition.name),
     description: definition.description,
     parameters: strict
       ? strictParameters(definition)

@@ -15,7 +15,7 @@ export interface JsonSchema {
 
 /** A tool as models see it, in no provider's form. */
 export interface ToolDefinition {
-  readonly name: string;
+  readonly name: ToolName;
   readonly description: string;
   readonly parameters: JsonSchema & {
     readonly type: "object";
@@ -180,4 +180,9 @@ export const TOOL_NAMES = Object.keys(TOOL_DEFINITIONS) as readonly ToolName[];
 /** Whether a text is the name of a tool; what an object inherits is none. */
 export function isToolName(name: unknown): name is ToolName {
   return typeof name === "string" && Object.hasOwn(TOOL_DEFINITIONS, name);
+}
+
+/** Providers take letters, digits, `_` and `-` alone; `invoke` understands the name either way. */
+export function providerName(name: ToolName): string {
+  return name.replaceAll(".", "_");
 }
