@@ -156,6 +156,24 @@ describe("createSecureTool", () => {
     }),
   );
 
+  test(
+    "a root reached through a link has two spellings, and neither is told",
+    inWorkspace(async (ws) => {
+      const root = path.join(ws.base, "linked");
+      fs.symlinkSync(ws.root, root, "dir");
+      const tool = createSecureTool(
+        { name: "mine", isWriteOp: false },
+        (_context: ToolContext, file: string) =>
+          fs.readFileSync(fs.realpathSync(path.dirname(file)) + path.sep + path.basename(file)),
+      );
+      for (const given of [path.join(root, "none.txt"), ws.at("none.txt"), "none.txt"]) {
+        const failure = failureOf(await tool({ workspaceRoot: root }, given), ws);
+        assert.equal(failure.error.details.code, "ENOENT");
+        assert.match(failure.message, /'none\.txt'/);
+      }
+    }),
+  );
+
   test("an aborted call is not begun, whether it is allowed or not", async () => {
     const reason = new Error("enough");
     const signal = AbortSignal.abort(reason);
@@ -200,6 +218,25 @@ describe("createSecureTool", () => {
 });
 
 describe("a session's toolkit", () => {
+  test(
+    "a root reached through a link takes absolute paths in both its spellings, and no others",
+    inWorkspace(async (ws) => {
+      const workspaceRoot = path.join(ws.base, "linked");
+      fs.symlinkSync(ws.root, workspaceRoot, "dir");
+      ws.write("a.txt", "a");
+      ws.writeOutside("a.txt");
+      const toolkit = createAgentToolkit({ workspaceRoot });
+      for (const given of ["a.txt", path.join(workspaceRoot, "a.txt"), ws.at("a.txt")]) {
+        const result = await toolkit.invoke("read_file", { path: given });
+        assert.equal(result.status === "success" && result.data.path, "a.txt");
+      }
+      for (const given of [path.join(ws.outside, "a.txt"), `${ws.root}/../outside/a.txt`]) {
+        const failure = failureOf(await toolkit.invoke("read_file", { path: given }), ws);
+        assert.equal(failure.error.code, "SANDBOX_VIOLATION");
+      }
+    }),
+  );
+
   test(
     "a link that leads out is SANDBOX_VIOLATION, though its spelling is not",
     inWorkspace(async (ws) => {
