@@ -32,8 +32,9 @@ export interface AgentToolkit {
   readonly tools: { readonly [Name in ToolName]: BoundTool<Name> };
   /**
    * Calls a tool by its name, dots written as `_` too, with what a model sent as its arguments: an
-   * object, its JSON text, `"10"` for 10, `null` for what is absent. Never throws; rejects only with
-   * the reason of an aborted signal.
+   * object, its JSON text, `"10"` for 10, `null` for what is absent. Keys that the tool does not have
+   * are ignored, and named in the answer. Never throws; rejects only with the reason of an aborted
+   * signal.
    */
   invoke<Name extends ToolName>(
     name: Name,
@@ -84,7 +85,7 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
     const read = readArguments(TOOL_DEFINITIONS[known], sent);
     if (!read.ok) return runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" });
     const tool = bound[known] as (args: unknown, options?: InvokeOptions) => Promise<ToolResult>;
-    return tool(read.args, options);
+    return withIgnored(await tool(read.args, options), read.ignored);
   };
   return {
     tools: bound,
@@ -117,6 +118,16 @@ function withNextWindow(
   if (next_start_line === null) return result;
   const next = JSON.stringify({ path, start_line: next_start_line });
   return { ...result, hint: `The file goes on: call read_file with ${next}.` };
+}
+
+/** The answer, and what of the arguments had no part in it. */
+function withIgnored(result: ToolResult, ignored: string | null): ToolResult {
+  if (ignored === null) return result;
+  if (result.status === "success") {
+    return { ...result, hint: result.hint === undefined ? ignored : `${result.hint} ${ignored}` };
+  }
+  const message = `${result.message} (${ignored})`;
+  return { ...result, message, error: { ...result.error, message } };
 }
 
 function anySignal(first: AbortSignal | null | undefined, second: AbortSignal): AbortSignal {
