@@ -45,7 +45,6 @@ export const SUBPATHS = /** @type {const} */ ({
     "toMcpToolResult",
     "toMcpTools",
     "toOpenAIFunctionOutput",
-    "toOpenAIResponsesTools",
     "toOpenAIToolMessage",
     "toOpenAITools",
   ],
