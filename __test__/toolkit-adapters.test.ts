@@ -459,15 +459,19 @@ describe("MCP", () => {
       ToolSchema.parse(tool);
       assert.match(tool.name, PROVIDER_NAME);
     }
-    const annotations = Object.fromEntries(
-      toMcpTools().map(({ name, annotations }) => [name, annotations.readOnlyHint]),
+    const hints = Object.fromEntries(
+      toMcpTools().map(({ name, annotations }) => [
+        name,
+        Object.entries(annotations).flatMap(([hint, given]) => (given ? [hint] : [])),
+      ]),
     );
-    assert.deepEqual(annotations, {
-      read_file: true,
-      workspace_create_file: false,
-      workspace_read_file: true,
-      read: true,
+    assert.deepEqual(hints, {
+      read_file: ["readOnlyHint", "idempotentHint"],
+      workspace_create_file: ["destructiveHint", "idempotentHint"],
+      workspace_read_file: ["readOnlyHint", "idempotentHint"],
+      read: ["readOnlyHint", "idempotentHint", "openWorldHint"],
     });
+    assert.deepEqual(toMcpTools({ tools: [] }), []);
   });
 
   type CallTool = (
@@ -544,6 +548,28 @@ test(
       assert.ok(validate(result.data), JSON.stringify(validate.errors));
       const data = result.data as Record<string, unknown>;
       assert.deepEqual(Object.keys(data), Object.keys(TOOL_RESULT_SCHEMAS[name].properties));
+    }
+  }),
+);
+
+test(
+  "schemas know what is null and what may be absent, and miss what must be there",
+  inWorkspace(async (ws) => {
+    ws.write("latin1.txt", new Uint8Array([0x61, 0xe9, 0x0a, 0x62]));
+    const toolkit = createAgentToolkit({ ...ws.writable, invalidUtf8: "replace" });
+    const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(
+      TOOL_RESULT_SCHEMAS.read_file,
+    );
+    for (const max_lines of [1, 2]) {
+      const result = await toolkit.invoke("read_file", { path: "latin1.txt", max_lines });
+      assert.equal(result.status, "success");
+      const { data } = result;
+      assert.ok(validate(data), JSON.stringify(validate.errors));
+      assert.equal(data.next_start_line, max_lines === 1 ? 2 : null);
+      assert.equal(data.meta.replaced_count, 1);
+      for (const key of Object.keys(data)) {
+        assert.ok(!validate({ ...data, [key]: undefined }), key);
+      }
     }
   }),
 );
