@@ -26,6 +26,7 @@ pub mod workspace;
 
 mod abort;
 mod active_files;
+mod at_once;
 mod call;
 mod context;
 mod dialogue;

@@ -8,7 +8,8 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, run_async, run_sync};
+use super::at_once;
+use super::call::{Call, NotStarted, OnAbort, Outcome, run_at_once_or_async, run_sync};
 use super::context::{Context, Purpose};
 use super::error;
 use super::js_text::JsText;
@@ -89,7 +90,12 @@ pub fn read_file<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_async(env, || prepare(env, context, path, options))
+    run_at_once_or_async(
+        env,
+        || prepare(env, context, path, options),
+        Request::answer_at_once,
+        Request::run,
+    )
 }
 
 /// `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`.
@@ -103,7 +109,13 @@ pub fn read_file_sync<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_sync(env, || prepare(env, context, path, options))
+    let prepare = || prepare(env, context, path, options);
+    let work = |request: Request| {
+        // What is in memory takes fewer system calls that way.
+        let answer = request.answer_at_once();
+        answer.unwrap_or_else(|| request.run())
+    };
+    run_sync(env, || Ok(prepare()?.map(|request| move |_: &AtomicBool| work(request))))
 }
 
 type Answer = Result<ReadFileOutput, ReadFileError>;
@@ -116,6 +128,15 @@ struct Request {
 }
 
 impl Request {
+    /// What the system has in its memory.
+    fn answer_at_once(&self) -> Option<Answer> {
+        let sandbox = self.context.open_without_waiting()?;
+        let Self { context, path, options } = self;
+        let invalid = context.invalid_utf8;
+        core::read_file_without_waiting(&sandbox, path, options, invalid, at_once::LIMIT)
+            .map(|output| Ok(output.into()))
+    }
+
     fn run(self) -> Answer {
         let Self { context, path, options } = self;
         let sandbox = context.open().map_err(|error| {
@@ -131,8 +152,7 @@ fn prepare<'env>(
     context: Unknown<'env>,
     path: Unknown<'env>,
     options: Unknown<'env>,
-) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Answer + Send + 'static>, NotStarted<'env, Answer>>
-{
+) -> Result<Call<'env, Request>, NotStarted<'env, Answer>> {
     let context = Argument::new(env, "context", context);
     let path = Argument::new(env, "path", path);
     let options = Argument::new(env, "options", options).present();
@@ -149,8 +169,7 @@ fn prepare<'env>(
     match checked {
         Ok((path, options, signals)) => {
             let request = Request { context, path, options };
-            let work = move |_: &AtomicBool| request.run();
-            Ok(Call { work, signals, on_abort: OnAbort::Reject })
+            Ok(Call { work: request, signals, on_abort: OnAbort::Reject })
         }
         Err(error) => Err(refuse(error, Some(&context))),
     }

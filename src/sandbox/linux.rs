@@ -13,6 +13,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+pub(super) use super::cached::{
+    open_root as open_root_without_waiting, read as read_without_waiting,
+};
 pub(super) use super::lease::Writers;
 pub(super) use super::unix::{Directory, open_directory, part_beneath};
 use super::unix::{
@@ -40,7 +43,8 @@ const MAX_EAGAIN: u32 = 128;
 /// How often an opening starts anew because a name became a link between reading and opening.
 const MAX_CHANGED: u32 = 16;
 
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+/// What keeps a path inside.
+pub(super) const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
 /// Asks the kernel once per process whether it offers `openat2`. A filter that is set later is
 /// noticed call by call.

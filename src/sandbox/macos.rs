@@ -15,7 +15,7 @@ use super::unix::{names, open_by_walk, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
-use super::{Containment, OpenError, Root};
+use super::{Containment, OpenError, Root, WholeFile};
 use crate::path::WorkspacePath;
 
 /// macOS has no `O_PATH`; a directory must be readable to be walked through.
@@ -31,6 +31,16 @@ pub(super) fn open_for_reading(
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
     open_by_walk(root, path, read_flags(path.must_be_directory())).map(File::from)
+}
+
+/// Nothing here reads a file with the promise not to wait.
+pub(super) fn read_without_waiting(_: &Root, _: &WorkspacePath, _: u64) -> Option<WholeFile> {
+    None
+}
+
+/// As [`read_without_waiting`].
+pub(super) fn open_root_without_waiting(_: &Path) -> Option<Directory> {
+    None
 }
 
 /// Opens a folder to create in.
