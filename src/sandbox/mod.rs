@@ -23,12 +23,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
+pub use list::{EntryKind, EntryName, Listed, ListedFolder};
 pub use write::{Flaw, NewContent, WriteError, Written};
 
 #[cfg(target_os = "linux")]
 mod cached;
 #[cfg(target_os = "linux")]
 mod lease;
+mod list;
 mod sweeps;
 mod temporary;
 mod walk;
