@@ -20,6 +20,7 @@
 pub mod create_file;
 pub mod file_store;
 pub mod file_uri;
+pub mod near_miss;
 pub mod read_file;
 pub mod source;
 pub mod workspace;

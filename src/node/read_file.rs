@@ -1,6 +1,7 @@
 //! `readFile` and `readFileSync`.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use napi::Env;
@@ -19,6 +20,7 @@ use crate::argument::ArgumentError;
 use crate::read_file::{
     self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
 };
+use crate::sandbox::Sandbox;
 use crate::text::LineWindow;
 
 /// The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
@@ -121,9 +123,9 @@ pub fn read_file_sync<'env>(
 type Answer = Result<ReadFileOutput, ReadFileError>;
 
 /// A call's arguments, read and checked.
-struct Request {
+pub(super) struct Request {
     context: Context,
-    path: String,
+    pub(super) path: String,
     options: ReadFileOptions,
 }
 
@@ -138,21 +140,25 @@ impl Request {
     }
 
     fn run(self) -> Answer {
+        let sandbox = self.open()?;
         let Self { context, path, options } = self;
-        let sandbox = context.open().map_err(|error| {
-            let error = ReadFileError::new(error, Some(path.as_str()));
-            error.hiding(|text| context.is_spelled_in(text))
-        })?;
         core::read_file(&sandbox, &path, &options, context.invalid_utf8).map(Into::into)
+    }
+
+    pub(super) fn open(&self) -> Result<Arc<Sandbox>, ReadFileError> {
+        self.context.open().map_err(|error| {
+            let error = ReadFileError::new(error, Some(&self.path));
+            error.hiding(|text| self.context.is_spelled_in(text))
+        })
     }
 }
 
-fn prepare<'env>(
+pub(super) fn prepare<'env, T>(
     env: &'env Env,
     context: Unknown<'env>,
     path: Unknown<'env>,
     options: Unknown<'env>,
-) -> Result<Call<'env, Request>, NotStarted<'env, Answer>> {
+) -> Result<Call<'env, Request>, NotStarted<'env, Result<T, ReadFileError>>> {
     let context = Argument::new(env, "context", context);
     let path = Argument::new(env, "path", path);
     let options = Argument::new(env, "options", options).present();
