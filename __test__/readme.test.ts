@@ -9,10 +9,12 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { commandPath } from "../scripts/lib/project.mjs";
 import { type Block, blocksOf, DOCUMENTS, proseOf, textOf } from "./support/markdown.ts";
 import { ModelServer } from "./support/model-server.ts";
-import { ROOT, runCommand, runProgram } from "./support/program.ts";
+import { commandFor, ROOT, runCommand, runProgram } from "./support/program.ts";
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const PROGRAMS = BLOCKS.filter(({ language }) => language === "ts");
@@ -97,6 +99,30 @@ describe("programs", () => {
     });
   }
 
+  test("an official client uses the MCP server that is shown", async () => {
+    const program = PROGRAMS.find(({ code }) => code.includes("StdioServerTransport"));
+    assert.ok(program);
+    const folder = makeFolder();
+    const client = new Client({ name: "test", version: "0" });
+    try {
+      const [command, ...args] = commandFor(writeProgram(folder, program));
+      await client.connect(new StdioClientTransport({ command, args, cwd: folder }));
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        ["read_file"],
+      );
+      const read = await client.callTool({
+        name: "read_file",
+        arguments: { path: "package.json" },
+      });
+      assert.match(JSON.stringify(read.structuredContent), /my-agent/);
+    } finally {
+      await client.close();
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   test("are correct for a strict consumer, all of them", async () => {
     const folder = makeFolder();
     try {
@@ -172,6 +198,20 @@ describe("other blocks", () => {
       fs.rmSync(home, { recursive: true, force: true });
     }
   });
+});
+
+test("the threat model names for each promise what checks it, and that is there", () => {
+  const [, promises = ""] = textOf("docs/threat-model.md").split(/^## What is promised$/m);
+  const [table = "", rest = ""] = promises.split(/^## What is not promised$/m);
+  const rows = table
+    .split("\n")
+    .filter((line) => /^\| [a-z]/.test(line) && !/^\| against/.test(line));
+  assert.ok(rows.length > 20);
+  const named = (text: string) => [...text.matchAll(/`((?:__test__|src|fuzz)\/[^`]+)`/g)];
+  for (const row of rows) assert.ok(named(row).length > 0, row);
+  for (const [, file = ""] of [...rows.flatMap(named), ...named(rest)]) {
+    assert.match(textOf(file), /\btest\(|#\[test\]|\bassert!/, `${file} has tests`);
+  }
 });
 
 describe("links", () => {

@@ -39,6 +39,7 @@ export class ModelServer {
       AWS_REGION: "none",
       AWS_ACCESS_KEY_ID: "none",
       AWS_SECRET_ACCESS_KEY: "none",
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
       NO_PROXY: "127.0.0.1",
     };
   }
@@ -82,7 +83,8 @@ const FORMS: Readonly<Record<string, (asked: Json) => Json>> = {
   },
   "/v1/responses": ({ tools, input }) => {
     const offered = (tools as { name: string }[]).map(({ name }) => name);
-    const given = (input as Json[]).findLast(({ type }) => type === "function_call_output");
+    const items = Array.isArray(input) ? (input as Json[]) : [];
+    const given = items.findLast(({ type }) => type === "function_call_output");
     const called = { type: "function_call", id: "fc_1", call_id: "call_1", ...callAsText(offered) };
     const said = (text: string) => ({
       type: "message",

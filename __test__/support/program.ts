@@ -18,10 +18,16 @@ export interface Ended {
   stderr: string;
 }
 
+/** The command that runs an `.mts` file. */
+export function commandFor(file: string): [command: string, ...args: string[]] {
+  const options = "Bun" in globalThis ? ["--no-install"] : ["--import", import.meta.resolve("tsx")];
+  return [process.execPath, ...options, file];
+}
+
 /** Runs an `.mts` file to its end. */
 export function runProgram(file: string, setting?: Setting): Promise<Ended> {
-  const options = "Bun" in globalThis ? ["--no-install"] : ["--import", import.meta.resolve("tsx")];
-  return runCommand(process.execPath, [...options, file], setting);
+  const [command, ...args] = commandFor(file);
+  return runCommand(command, args, setting);
 }
 
 /** Runs a command to its end, with nothing on its standard input. */
