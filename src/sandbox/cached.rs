@@ -17,7 +17,7 @@ use rustix::io::{ReadWriteFlags, preadv2};
 
 use super::system::{BENEATH, DIRECTORY};
 use super::unix::{Directory, read_flags};
-use super::{Root, WholeFile};
+use super::{ReadBuffer, Root, WholeFile};
 use crate::path::WorkspacePath;
 
 /// Opens a root, if the kernel knows it already.
@@ -27,7 +27,12 @@ pub(super) fn open_root(path: &Path) -> Option<Directory> {
 }
 
 /// Reads a whole file of at most `limit` bytes.
-pub(super) fn read(root: &Root, path: &WorkspacePath, limit: u64) -> Option<WholeFile> {
+pub(super) fn read<'buffer>(
+    root: &Root,
+    path: &WorkspacePath,
+    limit: u64,
+    buffer: &'buffer mut ReadBuffer,
+) -> Option<WholeFile<'buffer>> {
     if path.must_be_directory()
         || !*root.opens_in_memory.get_or_init(|| opens_in_memory(&root.directory))
     {
@@ -39,7 +44,7 @@ pub(super) fn read(root: &Root, path: &WorkspacePath, limit: u64) -> Option<Whol
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
         return None;
     }
-    let bytes = read_whole(&file, usize::try_from(size).ok()?)?;
+    let bytes = read_whole(&file, usize::try_from(size).ok()?, buffer)?;
     let nanoseconds = i64::try_from(facts.st_mtime_nsec).ok()?;
     let modified_ms = facts.st_mtime.checked_mul(1000)?.checked_add(nanoseconds / 1_000_000)?;
     Some(WholeFile { modified_ms, bytes })
@@ -52,12 +57,15 @@ fn open(root: &Root, path: &WorkspacePath) -> Option<OwnedFd> {
 }
 
 /// Reads one byte more than the file has, so that a file which grows meanwhile is noticed.
-fn read_whole(file: &OwnedFd, size: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; size + 1];
-    let buffers = &mut [IoSliceMut::new(&mut bytes)];
-    let read = preadv2(file, buffers, 0, ReadWriteFlags::NOWAIT).ok()?;
-    bytes.truncate(read);
-    (read == size).then_some(bytes)
+fn read_whole<'buffer>(
+    file: &OwnedFd,
+    size: usize,
+    buffer: &'buffer mut ReadBuffer,
+) -> Option<&'buffer [u8]> {
+    buffer.reserve(size + 1).ok()?;
+    let bytes = &mut buffer.bytes()[..=size];
+    let read = preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).ok()?;
+    (read == size).then_some(&bytes[..size])
 }
 
 /// Whether a file system opens what it has looked up before without asking anybody.

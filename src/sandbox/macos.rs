@@ -17,7 +17,7 @@ use super::unix::{entry_kind, names, open_by_walk, open_error, read_flags, resol
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
-use super::{Containment, OpenError, Root, WholeFile};
+use super::{Containment, OpenError, ReadBuffer, Root, WholeFile};
 use crate::path::WorkspacePath;
 
 /// macOS has no `O_PATH`; a directory must be readable to be walked through.
@@ -36,7 +36,12 @@ pub(super) fn open_for_reading(
 }
 
 /// Nothing here reads a file with the promise not to wait.
-pub(super) fn read_without_waiting(_: &Root, _: &WorkspacePath, _: u64) -> Option<WholeFile> {
+pub(super) fn read_without_waiting<'buffer>(
+    _: &Root,
+    _: &WorkspacePath,
+    _: u64,
+    _: &'buffer mut ReadBuffer,
+) -> Option<WholeFile<'buffer>> {
     None
 }
 

@@ -23,9 +23,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
+pub use buffer::ReadBuffer;
 pub use list::{EntryKind, EntryName, Listed, ListedFolder};
 pub use write::{Flaw, NewContent, WriteError, Written};
 
+mod buffer;
 #[cfg(target_os = "linux")]
 mod cached;
 #[cfg(target_os = "linux")]
@@ -273,9 +275,14 @@ impl Sandbox {
     /// and can answer without waiting for anything. `None` says nothing else: whoever may wait finds
     /// out what there is.
     #[must_use]
-    pub fn read_without_waiting(&self, path: &WorkspacePath, limit: u64) -> Option<WholeFile> {
+    pub fn read_without_waiting<'buffer>(
+        &self,
+        path: &WorkspacePath,
+        limit: u64,
+        buffer: &'buffer mut ReadBuffer,
+    ) -> Option<WholeFile<'buffer>> {
         match self.containment {
-            Containment::Kernel => system::read_without_waiting(&self.root, path, limit),
+            Containment::Kernel => system::read_without_waiting(&self.root, path, limit, buffer),
             Containment::Walk => None,
         }
     }
@@ -358,13 +365,13 @@ pub struct OpenFile {
     modified: Option<SystemTime>,
 }
 
-/// What [`Sandbox::read_without_waiting`] reads.
+/// A whole file, in the buffer that it was read into.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct WholeFile<'buffer> {
     /// As [`OpenFile::modified_ms`].
     pub modified_ms: i64,
     /// All of the file's bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: &'buffer [u8],
 }
 
 /// Why an open file's bytes were not had.
@@ -379,6 +386,15 @@ pub enum ReadError {
     /// The system failed.
     #[error("the system failed: {}", describe(.0))]
     System(io::Error),
+}
+
+impl ReadError {
+    fn from_system(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Self::Waits,
+            _ => Self::System(error),
+        }
+    }
 }
 
 /// How large a file is, as far as is known.
@@ -437,6 +453,35 @@ impl OpenFile {
         }
     }
 
+    /// [`OpenFile::read_to_end`] into a buffer that has been read into before, which saves what fresh
+    /// memory costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`OpenFile::read_to_end`].
+    pub fn read_into(mut self, limit: u64, buffer: &mut ReadBuffer) -> Result<&[u8], ReadError> {
+        if self.size > limit {
+            return Err(ReadError::TooLarge(FileSize::Exactly(self.size)));
+        }
+        let most = usize::try_from(limit.saturating_add(1)).unwrap_or(usize::MAX);
+        let expected = usize::try_from(self.size.saturating_add(1)).unwrap_or(usize::MAX);
+        buffer.reserve(expected).map_err(ReadError::System)?;
+        let mut filled = 0;
+        while filled < most {
+            if filled == buffer.bytes().len() {
+                buffer.grow(most).map_err(ReadError::System)?;
+            }
+            let end = buffer.bytes().len().min(most);
+            match self.file.read(&mut buffer.bytes()[filled..end]) {
+                Ok(0) => return Ok(&buffer.bytes()[..filled]),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ReadError::from_system(error)),
+            }
+        }
+        Err(ReadError::TooLarge(FileSize::AtLeast(filled as u64)))
+    }
+
     /// Reads the file's first `most` bytes, or all if it has no more, and says how many it has.
     ///
     /// # Errors
@@ -458,12 +503,8 @@ impl OpenFile {
         bytes
             .try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))
             .map_err(|_| ReadError::System(io::ErrorKind::OutOfMemory.into()))?;
-        (&mut self.file).take(most).read_to_end(&mut bytes).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::WouldBlock => ReadError::Waits,
-                _ => ReadError::System(error),
-            }
-        })?;
+        let read = (&mut self.file).take(most).read_to_end(&mut bytes);
+        read.map_err(ReadError::from_system)?;
         Ok(bytes)
     }
 }

@@ -28,7 +28,7 @@ use windows_sys::Win32::System::SystemServices::{
 
 use super::list::{EntryKind, Listed, open_to_list_by_walk};
 use super::walk::{Entry, LinkTarget, Step, Walk};
-use super::{Containment, OpenError, Root, WholeFile, without_dots};
+use super::{Containment, OpenError, ReadBuffer, Root, WholeFile, without_dots};
 use crate::path::WorkspacePath;
 
 mod put;
@@ -70,7 +70,12 @@ pub(super) fn open_for_reading(
 }
 
 /// Nothing here reads a file with the promise not to wait.
-pub(super) fn read_without_waiting(_: &Root, _: &WorkspacePath, _: u64) -> Option<WholeFile> {
+pub(super) fn read_without_waiting<'buffer>(
+    _: &Root,
+    _: &WorkspacePath,
+    _: u64,
+    _: &'buffer mut ReadBuffer,
+) -> Option<WholeFile<'buffer>> {
     None
 }
 
