@@ -550,6 +550,20 @@ export interface FileUriContent {
 export declare const MAX_READ_FILE_SIZE_BYTES: number
 
 /**
+ * Names what a model may have meant by a path at which nothing stands: up to three paths relative to
+ * the workspace root, nearest first; folders end in `/`.
+ *
+ * They stand in the deepest folder of the path that exists, of which at most 10,000 entries are
+ * looked at. None come where something stands at the path, where nothing is like it, and where the
+ * folder may not be listed; and none whose name holds control, bidi or zero-width characters, since
+ * they are meant to be shown. The arguments are those of `readFile`.
+ *
+ * Rejects with a `ReadFileError` where the arguments or the path's spelling are refused, or with
+ * `signal.reason`.
+ */
+export declare function nearMisses(context: WorkspaceContext | Workspace, path: string, options?: { signal?: AbortSignal | null } | null): Promise<string[]>
+
+/**
  * Reads a window of lines of one UTF-8 text file in the workspace.
  *
  * `path` is relative to the workspace root; an absolute path that lies inside it is accepted, so

@@ -9,6 +9,7 @@ export const EXPORTS = /** @type {const} */ ([
   "contentHash",
   "createFile",
   "createFileSync",
+  "nearMisses",
   "readFile",
   "readFileSync",
   "readFileUri",

@@ -23,10 +23,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
+pub use list::{EntryKind, EntryName, Listed, ListedFolder};
 pub use write::{Flaw, NewContent, WriteError, Written};
 
 #[cfg(target_os = "linux")]
+mod cached;
+#[cfg(target_os = "linux")]
 mod lease;
+mod list;
 mod sweeps;
 mod temporary;
 mod walk;
@@ -73,6 +77,9 @@ struct Root {
     plain: OnceLock<Option<PathBuf>>,
     /// As the system calls it, without links; `None` where the system does not say.
     canonical: OnceLock<Option<PathBuf>>,
+    /// Whether opening a file asks nobody but the kernel's memory once its name is known there.
+    #[cfg(target_os = "linux")]
+    opens_in_memory: OnceLock<bool>,
 }
 
 /// Why a root cannot be opened. All but [`RootError::System`] are the host's mistake.
@@ -195,6 +202,15 @@ impl Sandbox {
         }
     }
 
+    /// [`Sandbox::open`], if the system can do it without waiting for anything. `None` says nothing
+    /// else: whoever may wait finds out what there is.
+    #[must_use]
+    pub fn open_without_waiting(root: &Path) -> Option<Self> {
+        let directory = system::open_root_without_waiting(root)?;
+        let containment = system::containment(&directory);
+        Some(Self::new(root, directory, containment))
+    }
+
     fn open_root(root: &Path) -> Result<system::Directory, RootError> {
         if !root.is_absolute() {
             return Err(RootError::Relative);
@@ -208,6 +224,8 @@ impl Sandbox {
             spelled: spelled.to_owned(),
             plain: OnceLock::new(),
             canonical: OnceLock::new(),
+            #[cfg(target_os = "linux")]
+            opens_in_memory: OnceLock::new(),
         };
         Self { root, containment }
     }
@@ -249,6 +267,17 @@ impl Sandbox {
         let opened = system::open_for_reading(&self.root, self.containment, path);
         let opened = opened.and_then(OpenFile::examine);
         opened.map_err(|error| if self.is_gone() { OpenError::RootGone } else { error })
+    }
+
+    /// Reads a whole regular file of at most `limit` bytes, if the system has all of it in its memory
+    /// and can answer without waiting for anything. `None` says nothing else: whoever may wait finds
+    /// out what there is.
+    #[must_use]
+    pub fn read_without_waiting(&self, path: &WorkspacePath, limit: u64) -> Option<WholeFile> {
+        match self.containment {
+            Containment::Kernel => system::read_without_waiting(&self.root, path, limit),
+            Containment::Walk => None,
+        }
     }
 
     /// Puts content at a path: in full or not at all.
@@ -327,6 +356,15 @@ pub struct OpenFile {
     file: File,
     size: u64,
     modified: Option<SystemTime>,
+}
+
+/// What [`Sandbox::read_without_waiting`] reads.
+#[derive(Debug)]
+pub struct WholeFile {
+    /// As [`OpenFile::modified_ms`].
+    pub modified_ms: i64,
+    /// All of the file's bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// Why an open file's bytes were not had.
