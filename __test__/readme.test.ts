@@ -11,6 +11,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { EXPORTS, S3_EXPORTS, SUBPATHS } from "../scripts/consumer/exports.mjs";
 import { commandPath } from "../scripts/lib/project.mjs";
 import { type Block, blocksOf, DOCUMENTS, proseOf, textOf } from "./support/markdown.ts";
 import { ModelServer } from "./support/model-server.ts";
@@ -211,6 +212,13 @@ test("the threat model names for each promise what checks it, and that is there"
   for (const row of rows) assert.ok(named(row).length > 0, row);
   for (const [, file = ""] of [...rows.flatMap(named), ...named(rest)]) {
     assert.match(textOf(file), /\btest\(|#\[test\]|\bassert!/, `${file} has tests`);
+  }
+});
+
+test("every export is on one of the pages", () => {
+  const pages = DOCUMENTS.map(textOf).join("\n");
+  for (const name of [...EXPORTS, ...Object.values(SUBPATHS).flat(), ...S3_EXPORTS]) {
+    assert.match(pages, new RegExp(`\\b${name}\\b`), name);
   }
 });
 
