@@ -22,11 +22,14 @@ Serves the Model Context Protocol on standard input and output.
   -h, --help     prints this
   -V, --version  prints the version
 
-Exit codes: 0 when the client has gone, 2 when it could not start as asked.
+Exit codes: 0 when the client has gone, 1 when the server failed, 2 when it
+could not start as asked.
 `;
 
 /** What cannot be done as it was asked. */
 class UsageError extends Error {}
+
+const misuse = (sentence: string) => new UsageError(`${sentence} (see ringfence --help)`);
 
 interface McpCommand {
   root: string | null;
@@ -35,7 +38,7 @@ interface McpCommand {
 
 main(process.argv.slice(2)).catch((error) => {
   const asked = error instanceof UsageError;
-  tell(asked ? `${error.message} (see ringfence --help)` : "an unexpected error has ended it");
+  tell(asked ? error.message : "an unexpected error has ended it");
   process.exitCode = asked ? 2 : 1;
 });
 
@@ -51,17 +54,14 @@ function readCommand(args: string[]): McpCommand | string {
   if (values.help) return HELP;
   if (values.version) return `${VERSION}\n`;
   const [command, extra] = positionals;
-  if (command === undefined) throw new UsageError("a command is missing: ringfence mcp");
-  if (command !== "mcp") throw new UsageError(`there is no command ${JSON.stringify(command)}`);
+  if (command === undefined) throw misuse("a command is missing: ringfence mcp");
+  if (command !== "mcp") throw misuse(`there is no command ${JSON.stringify(command)}`);
   if (extra !== undefined) {
-    throw new UsageError(
-      `${JSON.stringify(extra)} is one argument too many: --root names the directory`,
-    );
+    throw misuse(`${JSON.stringify(extra)} is one argument too many: --root names the directory`);
   }
   const [root = null, another] = values.root ?? [];
-  if (another !== undefined)
-    throw new UsageError("--root can be given once: one server has one root");
-  if (root === "") throw new UsageError("--root needs a directory");
+  if (another !== undefined) throw misuse("--root can be given once: one server has one root");
+  if (root === "") throw misuse("--root needs a directory");
   return { root, readOnly: values["read-only"] ?? false };
 }
 
@@ -79,7 +79,7 @@ function parsed(args: string[]) {
     });
   } catch (error) {
     const [sentence = ""] = (error as Error).message.split(/\.?(?: To specify|\n|$)/);
-    throw new UsageError(sentence);
+    throw misuse(sentence);
   }
 }
 
@@ -105,7 +105,9 @@ function openRoot(root: string, writeScope: "read-only" | "workspace-write") {
   try {
     return createAgentToolkit({ workspaceRoot: path.resolve(root), writeScope });
   } catch (error) {
-    throw new UsageError(`--root ${root} cannot be opened: ${(error as Error).message}`);
+    const { message } = error as Error;
+    const [, why] = /workspaceRoot (.*)/.exec(message) ?? [];
+    throw new UsageError(`--root ${root} ${why ?? "cannot be opened"}`);
   }
 }
 

@@ -1,7 +1,7 @@
 // `createMcpServer`: a toolkit behind the official SDK's server, which speaks the protocol. Here is what
 // is said about tools: https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { toMcpToolResult, toMcpTools } from "../adapters/mcp.js";
 import { type AgentToolkit, toolNamed } from "../agent-toolkit.js";
 import { CREATE_FILE_USAGE_GUIDANCE } from "../definitions/create-file-guidance.js";
@@ -137,9 +137,13 @@ function readCall(params: Params): { name: string; args: object } {
 }
 
 /**
- * The tools take no measurable steps, so there are two reports: begun, and done. Each has a turn of the
- * event loop to itself, because clients forget a progress token as soon as they have read the answer.
+ * Between a report and what follows it. Clients forget a progress token once they have seen the answer, and
+ * the SDK's client looks at an answer first if it reads both at once: without a pause it loses every third
+ * report, and takes that for an error of the server's.
  */
+const AFTER_REPORT_MS = 5;
+
+/** The tools take no measurable steps, so there are two reports: begun, and done. */
 async function reportProgress({ _meta, sendNotification }: Call, progress: 0 | 1): Promise<void> {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return;
@@ -147,13 +151,14 @@ async function reportProgress({ _meta, sendNotification }: Call, progress: 0 | 1
     method: "notifications/progress",
     params: { progressToken, progress, total: 1 },
   });
-  await nextTurn();
+  await pause(AFTER_REPORT_MS);
 }
 
 const ROOTS_TIMEOUT_MS = 10_000;
 
 function followRoots(server: Server, { follow, signal }: McpRootsFollower): void {
   const ask = async () => {
+    if (!server.getClientCapabilities()?.roots) throw new Error("The client has no roots.");
     const options = { timeout: ROOTS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
     const { roots } = await server.listRoots(undefined, options);
     return roots.map(({ uri }) => uri);

@@ -10,6 +10,7 @@ const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /**
  * Serves the client at standard input and output until one of the two closes, or a signal comes. What was
  * asked before standard input ended is still answered; the process then has nothing left to do, and ends.
+ * It ends with exit code 1 if a message is longer than can be taken.
  *
  * @param onEnd called when standard input has ended
  */
@@ -19,11 +20,13 @@ export async function serveStdio(server: McpServer, onEnd: () => void): Promise<
   process.stdin.pipe(lines);
   lines.once("end", onEnd);
 
-  const leave = () => void server.close().finally(() => process.exit());
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
+  const leave = (code: number) => void server.close().finally(() => process.exit(code));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => leave(0));
   // A client that is gone (EPIPE) has no use for an answer.
-  process.stdout.on("error", leave);
-  lines.once("error", leave);
+  process.stdout.on("error", () => leave(0));
+  lines.once("error", () => leave(1));
+  // While the client does not read, each answer waits for it with a listener of its own.
+  process.stdout.setMaxListeners(0);
 
   await server.connect(
     new StdioServerTransport(lines, process.stdout, { maxBufferSize: Number.POSITIVE_INFINITY }),
