@@ -3,4 +3,8 @@
 
 export { Server } from "@modelcontextprotocol/sdk/server/index.js";
 export { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-export { ErrorCode, RootsListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+export {
+  ErrorCode,
+  ResultSchema,
+  RootsListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";

@@ -1,12 +1,12 @@
 // `createMcpServer`: a toolkit behind the official SDK's server, which speaks the protocol. Here is what
 // is said about tools: https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { toMcpToolResult, toMcpTools } from "../adapters/mcp.js";
 import { type AgentToolkit, toolNamed } from "../agent-toolkit.js";
 import { CREATE_FILE_USAGE_GUIDANCE } from "../definitions/create-file-guidance.js";
 import { VERSION } from "../version.js";
-import { ErrorCode, RootsListChangedNotificationSchema, Server } from "./sdk.js";
+import { ErrorCode, ResultSchema, RootsListChangedNotificationSchema, Server } from "./sdk.js";
 
 /** What a server needs of a toolkit. */
 export type McpToolkit = Pick<AgentToolkit, "invoke" | "getAllowedTools">;
@@ -158,13 +158,21 @@ const ROOTS_TIMEOUT_MS = 10_000;
 
 function followRoots(server: Server, { follow, signal }: McpRootsFollower): void {
   const ask = async () => {
+    // Where both come at once, the SDK deals with "initialized" before "initialize".
+    await nextTurn();
     if (!server.getClientCapabilities()?.roots) throw new Error("The client has no roots.");
     const options = { timeout: ROOTS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
-    const { roots } = await server.listRoots(undefined, options);
-    return roots.map(({ uri }) => uri);
+    const { roots } = await server.request({ method: "roots/list" }, ResultSchema, options);
+    return uris(roots);
   };
   server.oninitialized = () => follow(ask());
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => follow(ask()));
+}
+
+/** The SDK's schema would refuse the whole list for one root that is no `file:` URI. */
+function uris(roots: unknown): string[] {
+  const each: { uri?: unknown }[] = Array.isArray(roots) ? roots : [];
+  return each.flatMap((root) => (typeof root?.uri === "string" ? [root.uri] : []));
 }
 
 function instructionsFor(toolkit: McpToolkit): string {
