@@ -509,7 +509,7 @@ describe("standard input and output", () => {
     inWorkspace(async (ws) => {
       await withRaw(["--root", ws.root], async (session) => {
         await session.initialize();
-        const content = "a".repeat(24 * 1024 * 1024);
+        const content = "a".repeat(12 * 1024 * 1024);
         const refused = await session.call(1, "workspace_create_file", { path: "a", content });
         assert.equal(failureIn(refused).error.details.code, "TooLarge");
         const escapes = "\u0001".repeat(1024 * 1024); // six bytes each, in JSON
@@ -572,6 +572,20 @@ describe("standard input and output", () => {
     }),
   );
 
+  test(
+    "a client that does not read standard error is served all the same",
+    inWorkspace(async (ws) => {
+      await withRaw(["--root", ws.root], async (session) => {
+        await session.initialize();
+        session.child.stderr.destroy();
+        for (let id = 1; id <= 5; id += 1) {
+          session.send("no message\n");
+          assert.deepEqual((await session.request(id, "ping")).result, {});
+        }
+      });
+    }),
+  );
+
   const noSignals = process.platform === "win32" && "Windows has no signals";
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(
@@ -624,6 +638,23 @@ describe("the command line", () => {
     }
   });
 });
+
+test(
+  "the configurations in docs/mcp.md start a server",
+  inWorkspace(async (ws) => {
+    const page = fs.readFileSync(new URL("../docs/mcp.md", import.meta.url), "utf8");
+    const blocks = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = ""]) => json);
+    assert.equal(blocks.length, 2);
+    for (const block of blocks) {
+      const [servers] = Object.values(JSON.parse(block)) as { files: { args: string[] } }[];
+      const [yes, name, command, flag, ...root] = servers?.files.args ?? [];
+      assert.deepEqual([yes, name, command, root.length], ["-y", "ringfence", "mcp", 1]);
+      await withClient([flag ?? "", ws.root], async (client) => {
+        assert.equal((await client.listTools()).tools.length, 2);
+      });
+    }
+  }),
+);
 
 /** Runs `body` with the official client and a server of the toolkit, and all that the server sends. */
 async function withInMemory(

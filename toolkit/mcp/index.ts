@@ -2,6 +2,7 @@
 
 export {
   createMcpServer,
+  type McpRootsFollower,
   type McpServer,
   type McpServerOptions,
   type McpToolkit,

@@ -58,7 +58,7 @@ export interface McpServer {
   close(): Promise<void>;
   /** Called when the connection has closed, by whichever side. */
   onclose?: (() => void) | undefined;
-  /** Told what went wrong beside the calls, such as a message that is none. Never contains content. */
+  /** Told what went wrong beside the calls, such as a message that is none. May repeat what was sent. */
   onerror?: ((error: Error) => void) | undefined;
 }
 
@@ -102,7 +102,7 @@ type Params = Readonly<Record<string, unknown>> | undefined;
 
 function listTools(toolkit: McpToolkit, params: Params) {
   // All tools fit on the first page, so that there is no cursor to any other.
-  if (params?.cursor !== undefined) throw invalidParams("Unknown cursor.");
+  if (params?.cursor != null) throw invalidParams("Unknown cursor.");
   return { tools: toMcpTools({ tools: toolkit.getAllowedTools() }) };
 }
 
@@ -177,8 +177,7 @@ function uris(roots: unknown): string[] {
 
 function instructionsFor(toolkit: McpToolkit): string {
   const paths =
-    "These tools work in one directory, the workspace. Paths are relative to it, with / between names; " +
-    "nothing outside can be read or written.";
+    "Paths of files are relative to one directory, the workspace, with / between names; none leads out of it.";
   return toolkit.getAllowedTools().includes("workspace_create_file")
     ? `${paths}\n\n${CREATE_FILE_USAGE_GUIDANCE}`
     : paths;

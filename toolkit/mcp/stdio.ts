@@ -25,6 +25,8 @@ export async function serveStdio(server: McpServer, onEnd: () => void): Promise<
   // A client that is gone (EPIPE) has no use for an answer.
   process.stdout.on("error", () => leave(0));
   lines.once("error", () => leave(1));
+  // Nobody has to read what is told beside.
+  process.stderr.on("error", () => {});
   // While the client does not read, each answer waits for it with a listener of its own.
   process.stdout.setMaxListeners(0);
 
