@@ -94,13 +94,18 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
   return {
     tools: bound,
     invoke: invoke as AgentToolkit["invoke"],
-    getAllowedTools: () => TOOL_NAMES.filter((name) => isUsable(context, name)),
+    getAllowedTools: () => allowedTools(context),
   };
 }
 
 /** The tool of a name, as providers may have had to spell it: without dots. */
 export function toolNamed(name: unknown): ToolName | null {
   return TOOL_NAMES.find((known) => known === name || providerName(known) === name) ?? null;
+}
+
+/** The tools that the policy, the write scope and the context let a model use. */
+export function allowedTools(context: ToolContext): ToolName[] {
+  return TOOL_NAMES.filter((name) => isUsable(context, name));
 }
 
 function isUsable(context: ToolContext, name: ToolName): boolean {

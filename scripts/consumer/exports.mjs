@@ -49,6 +49,7 @@ export const SUBPATHS = /** @type {const} */ ({
     "toOpenAIToolMessage",
     "toOpenAITools",
   ],
+  "ringfence/mcp": ["createMcpServer"],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });
 
