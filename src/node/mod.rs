@@ -21,6 +21,7 @@ pub mod create_file;
 pub mod file_store;
 pub mod file_uri;
 pub mod read_file;
+pub mod snapshot;
 pub mod source;
 pub mod workspace;
 

@@ -33,17 +33,14 @@ impl Drawing {
             let length = path.len();
             path.push_str(&shown(entry.name().as_os_str()));
             self.begin_line(depth, &path[length..]);
-            match entry.folder() {
-                Some(inner) => {
-                    path.push('/');
-                    self.snapshot.entries.push(path.clone());
-                    self.end_folder_line(tree.contents(inner));
-                    self.draw_folder(tree, inner, path, depth + 1);
-                }
-                None => {
-                    self.snapshot.entries.push(path.clone());
-                    self.end_line(mark(entry));
-                }
+            if let Some(inner) = entry.folder() {
+                path.push('/');
+                self.snapshot.entries.push(path.clone());
+                self.end_folder_line(tree.contents(inner));
+                self.draw_folder(tree, inner, path, depth + 1);
+            } else {
+                self.snapshot.entries.push(path.clone());
+                self.end_line(mark(entry));
             }
             path.truncate(length);
         }

@@ -306,48 +306,40 @@ impl ByteSet {
         let mut at = first;
         // What a range may begin with; nothing after a range or a class.
         let mut previous = None;
-        loop {
-            let byte = *text.get(at)?;
-            at += 1;
-            previous = match byte {
-                b']' if at > first + 1 => break,
-                b'\\' => {
-                    let literal = *text.get(at)?;
-                    at += 1;
-                    set.add(literal);
-                    Some(literal)
+        while at == first || *text.get(at)? != b']' {
+            let rest = &text[at..];
+            let (length, member) = match (rest, previous) {
+                ([b'-', last, ..], Some(from)) if *last != b']' => {
+                    let (length, last) = parse_member(&rest[1..])?;
+                    (from..=last).for_each(|byte| set.add(byte));
+                    (1 + length, None)
                 }
-                b'-' if previous.is_some() && !matches!(text.get(at), None | Some(b']')) => {
-                    at += usize::from(text[at] == b'\\');
-                    let last = *text.get(at)?;
-                    at += 1;
-                    (previous.unwrap_or(last)..=last).for_each(|byte| set.add(byte));
-                    None
-                }
-                b'[' if text.get(at) == Some(&b':') => {
-                    let end = at + text[at..].iter().position(|&byte| byte == b']')?;
-                    match text.get(at + 1..end).and_then(|class| class.strip_suffix(b":")) {
-                        Some(class) => {
-                            set.add_class(class)?;
-                            at = end + 1;
-                            None
-                        }
-                        None => {
-                            set.add(b'[');
-                            Some(b'[')
-                        }
-                    }
-                }
-                member => {
+                ([b'[', b':', ..], _) => set.add_class_or_bracket(rest)?,
+                _ => {
+                    let (length, member) = parse_member(rest)?;
                     set.add(member);
-                    Some(member)
+                    (length, Some(member))
                 }
             };
+            at += length;
+            previous = member;
         }
         if is_negated {
             set.0.iter_mut().for_each(|bits| *bits = !*bits);
         }
-        Some((set, at))
+        Some((set, at + 1))
+    }
+
+    /// Adds the class that a text begins with, such as `[:alpha:]`, or no more than its `[` if it
+    /// only begins like one. The length of either, and what a range may begin with then.
+    fn add_class_or_bracket(&mut self, text: &[u8]) -> Option<(usize, Option<u8>)> {
+        let end = memchr::memchr(b']', text)?;
+        if let Some(class) = text.get(2..end).and_then(|class| class.strip_suffix(b":")) {
+            self.add_class(class)?;
+            return Some((end + 1, None));
+        }
+        self.add(b'[');
+        Some((1, Some(b'[')))
     }
 
     /// Adds a class of ASCII such as `alpha`; `None` if there is none of that name.
@@ -370,6 +362,14 @@ impl ByteSet {
         };
         (0..=u8::MAX).filter(holds).for_each(|byte| self.add(byte));
         Some(())
+    }
+}
+
+/// A byte of a set, after a backslash or as it is, and how many bytes that takes.
+fn parse_member(text: &[u8]) -> Option<(usize, u8)> {
+    match *text.first()? {
+        b'\\' => Some((2, *text.get(1)?)),
+        byte => Some((1, byte)),
     }
 }
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::*;
@@ -206,38 +206,46 @@ fn walk(root: &Path, folder: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Git, with a repository beside the tree that it is asked about: all trees share one.
-fn git(root: &Path, arguments: &[&str]) -> Command {
-    static REPOSITORY: OnceLock<TempDir> = OnceLock::new();
-    let repository = REPOSITORY.get_or_init(|| {
+/// A repository of Git beside the trees that it is asked about.
+struct Git(TempDir);
+
+impl Git {
+    fn new() -> Self {
         let repository = tempfile::tempdir().unwrap();
         let mut init = Command::new("git");
         init.args(["init", "--quiet", "--bare"]).arg(repository.path());
         assert!(init.status().unwrap().success());
-        repository
-    });
-    let mut git = Command::new("git");
-    git.arg("--git-dir").arg(repository.path()).arg("--work-tree").arg(root);
-    git.current_dir(root).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env_remove("GIT_DIR");
-    git
-}
-
-/// Which of the paths Git does not ignore.
-fn kept_by_git(root: &Path, paths: Vec<String>) -> BTreeSet<String> {
-    let mut git = git(root, &["check-ignore", "--no-index", "--stdin", "-z"]).spawn().unwrap();
-    let mut asked = git.stdin.take().unwrap();
-    for path in &paths {
-        asked.write_all(path.trim_end_matches('/').as_bytes()).unwrap();
-        asked.write_all(b"\0").unwrap();
+        Self(repository)
     }
-    drop(asked);
-    let answer = git.wait_with_output().unwrap();
-    // 1: nothing is ignored.
-    assert!(matches!(answer.status.code(), Some(0 | 1)), "{answer:?}");
-    let ignored: BTreeSet<&[u8]> = answer.stdout.split(|&byte| byte == 0).collect();
-    let is_kept = |path: &String| !ignored.contains(path.trim_end_matches('/').as_bytes());
-    paths.into_iter().filter(is_kept).collect()
+
+    /// Which of the paths beneath a root it does not ignore.
+    fn keeps(&self, root: &Path, paths: Vec<String>) -> BTreeSet<String> {
+        let mut git = Command::new("git")
+            .arg("--git-dir")
+            .arg(self.0.path())
+            .arg("--work-tree")
+            .arg(root)
+            .args(["check-ignore", "--no-index", "--stdin", "-z"])
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .current_dir(root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut asked = git.stdin.take().unwrap();
+        for path in &paths {
+            asked.write_all(path.trim_end_matches('/').as_bytes()).unwrap();
+            asked.write_all(b"\0").unwrap();
+        }
+        drop(asked);
+        let answer = git.wait_with_output().unwrap();
+        // 1: nothing is ignored.
+        assert!(matches!(answer.status.code(), Some(0 | 1)), "{answer:?}");
+        let ignored: BTreeSet<&[u8]> = answer.stdout.split(|&byte| byte == 0).collect();
+        let is_kept = |path: &String| !ignored.contains(path.trim_end_matches('/').as_bytes());
+        paths.into_iter().filter(is_kept).collect()
+    }
 }
 
 /// A shown path's backslashes, of which every name here that has any has only plain ones.
@@ -245,25 +253,28 @@ fn unescape(shown: &str) -> String {
     shown.replace("\\\\", "\\").replace("\\u{20}", " ")
 }
 
-proptest! {
+/// Not on Windows, which has not these names.
+#[test]
+#[cfg(unix)]
+fn git_ignores_the_same() {
+    let git = Git::new();
     // A fifth, since each case makes a tree and starts a program.
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
-
-    /// Not on Windows, which has not these names.
-    #[test]
-    #[cfg(unix)]
-    fn git_ignores_the_same(case in case()) {
+    let cases = ProptestConfig::default().cases / 5;
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(cases));
+    let checked = runner.run(&case(), |case| {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         make(root, &case);
         let mut paths = Vec::new();
         walk(root, "", &mut paths);
-        let expected = kept_by_git(root, paths);
+        let expected = git.keeps(root, paths);
 
         let sandbox = Sandbox::open(root).unwrap();
         let options = SnapshotOptions { gitignore: true, ..SnapshotOptions::default() };
         let snapshot = workspace_snapshot(&sandbox, &options, &|| false).unwrap();
         let shown: BTreeSet<_> = snapshot.entries.iter().map(|path| unescape(path)).collect();
         prop_assert_eq!(shown, expected);
-    }
+        Ok(())
+    });
+    checked.unwrap();
 }
