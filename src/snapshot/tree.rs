@@ -314,6 +314,8 @@ impl Growth<'_> {
     ) -> Result<Result<(), Contents>, SnapshotError> {
         match self.try_visit(folder, take) {
             _ if (self.cancelled)() => Err(SnapshotError::Cancelled),
+            // A folder that was removed while it was open lists as an empty one, or not at all.
+            _ if folder == ROOT && self.sandbox.is_gone() => Err(SnapshotError::RootGone),
             Ok(()) => Ok(Ok(())),
             Err(OpenError::RootGone) => Err(SnapshotError::RootGone),
             Err(error) if folder == ROOT => Err(SnapshotError::List(error)),
