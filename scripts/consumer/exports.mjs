@@ -14,6 +14,8 @@ export const EXPORTS = /** @type {const} */ ([
   "readFileUri",
   "readSourceDocument",
   "resolveFileUri",
+  "workspaceSnapshot",
+  "workspaceSnapshotSync",
 ]);
 
 const DEFINITIONS = /** @type {const} */ ([
@@ -48,6 +50,8 @@ export const SUBPATHS = /** @type {const} */ ({
     "toOpenAIResponsesTools",
     "toOpenAIToolMessage",
     "toOpenAITools",
+    "workspaceSnapshot",
+    "workspaceSnapshotSync",
   ],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });

@@ -8,6 +8,7 @@ import {
   TOOL_DEFINITIONS,
   type ToolContext,
   type ToolResult,
+  workspaceSnapshot,
 } from "ringfence/toolkit";
 import { SUBPATHS } from "./exports.mjs";
 
@@ -26,6 +27,14 @@ export async function session(context: ToolContext): Promise<string> {
   // @ts-expect-error the content is not optional
   await agent.tools.workspace_create_file({ path: "a.txt" });
   return `${result.data.content}${next}${TOOL_DEFINITIONS.read_file.name}`;
+}
+
+/** The tree that a boot prompt shows. */
+export async function bootPrompt(context: ToolContext): Promise<string> {
+  const { text, entries, truncated } = await workspaceSnapshot(context, { maxDepth: 3 });
+  // @ts-expect-error a limit is a number
+  await workspaceSnapshot(context, { maxEntries: "100" });
+  return truncated ? text : entries.join("\n");
 }
 
 /** What comes from a model is not known beforehand. */
