@@ -610,3 +610,5 @@ module.exports.readFileSync = nativeBinding.readFileSync
 module.exports.readFileUri = nativeBinding.readFileUri
 module.exports.readSourceDocument = nativeBinding.readSourceDocument
 module.exports.resolveFileUri = nativeBinding.resolveFileUri
+module.exports.workspaceSnapshot = nativeBinding.workspaceSnapshot
+module.exports.workspaceSnapshotSync = nativeBinding.workspaceSnapshotSync

@@ -11,6 +11,7 @@
 //! | [`create_file`] | the `workspace_create_file` specification: all or nothing, and nobody else's file |
 //! | [`file_uri`] | the `read` specification: `file:` URIs of a space and a chat |
 //! | [`source`] | the `workspace.read_file` specification: source documents by DocPath |
+//! | [`snapshot`] | TUL-004's snapshot of the workspace tree, for a boot prompt |
 //! | [`store`] | bytes under their SHA-256, in a directory |
 //! | [`sandbox`] | the only folder that touches a disk: everything is opened beneath the root |
 //! | [`near_miss`] | what may have been meant by a path at which nothing stands |
@@ -35,6 +36,7 @@ mod node;
 pub mod path;
 pub mod read_file;
 pub mod sandbox;
+pub mod snapshot;
 pub mod source;
 pub mod store;
 pub mod text;

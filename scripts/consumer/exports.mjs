@@ -15,6 +15,8 @@ export const EXPORTS = /** @type {const} */ ([
   "readFileUri",
   "readSourceDocument",
   "resolveFileUri",
+  "workspaceSnapshot",
+  "workspaceSnapshotSync",
 ]);
 
 const DEFINITIONS = /** @type {const} */ ([
@@ -48,6 +50,8 @@ export const SUBPATHS = /** @type {const} */ ({
     "toOpenAIFunctionOutput",
     "toOpenAIToolMessage",
     "toOpenAITools",
+    "workspaceSnapshot",
+    "workspaceSnapshotSync",
   ],
   "ringfence/mcp": ["createMcpServer"],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],

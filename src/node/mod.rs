@@ -22,6 +22,7 @@ pub mod file_store;
 pub mod file_uri;
 pub mod near_miss;
 pub mod read_file;
+pub mod snapshot;
 pub mod source;
 pub mod workspace;
 

@@ -96,6 +96,39 @@ export interface ReadFileError extends Error {
   path: string;
 }
 
+/** Options of `workspaceSnapshot`. */
+export interface WorkspaceSnapshotOptions {
+  /** How many levels are shown, 1 being the root's own entries: an integer from 1 to 100. Default 4. */
+  maxDepth?: number | null;
+  /** How many entries are shown at the most: an integer from 1 to 200,000. Default 1,000. */
+  maxEntries?: number | null;
+  /**
+   * Whether what the workspace's `.gitignore` files ignore is left out too, tracked or not: those
+   * from the root down, and neither Git's configuration nor a file over 64 KiB. Default `false`.
+   */
+  gitignore?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What `workspaceSnapshot` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or `workspaceRoot` is no
+ *   directory; the message names which.
+ * - `PERMISSION_DENIED`: the process may not list the workspace's root.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ *
+ * A folder further down that cannot be listed fails nothing: it is marked in the text.
+ */
+export type WorkspaceSnapshotErrorCode = "INVALID_ARGUMENT" | "PERMISSION_DENIED" | "INTERNAL";
+
+/** What `workspaceSnapshot` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface WorkspaceSnapshotError extends Error {
+  name: "WorkspaceSnapshotError";
+  code: WorkspaceSnapshotErrorCode;
+}
+
 /** What `Workspace.open` throws. */
 export interface WorkspaceError extends Error {
   name: "WorkspaceError";

@@ -34,7 +34,7 @@ pub enum EntryKind {
     Special,
 }
 
-/// The name of an entry, one component. Only a listing makes one, so that no separator and no `..`
+/// The name of an entry, one component. Only a listing makes one, but for those known here, so that no separator and no `..`
 /// can be among the names by which a folder is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryName(OsString);
@@ -76,6 +76,12 @@ impl<'listing> Listed<'listing> {
 }
 
 impl EntryName {
+    /// `.gitignore`, which need not have been listed.
+    #[must_use]
+    pub fn gitignore() -> Self {
+        Self(".gitignore".into())
+    }
+
     /// The name, which need not be Unicode.
     #[must_use]
     pub fn as_os_str(&self) -> &OsStr {
