@@ -50,7 +50,8 @@ describe("docs/errors.md lists exactly the codes", () => {
 
   test("of the toolkit's envelope, and those that its tools have beside the functions'", () => {
     const envelope = codeOf("ToolErrorInfo", textOf("toolkit/result.ts"));
-    const own = [...textOf("toolkit/catalog.ts").matchAll(/\bcode\b[^;]*?"([A-Z_]+)"/g)];
+    const sources = ["toolkit/catalog.ts", "toolkit/mcp/client-roots.ts"].map(textOf).join("\n");
+    const own = [...sources.matchAll(/\bcode\b[^;]*?"([A-Z_]+)"/g)];
     const further = new Set(["INVALID_ARGUMENT", ...own.map(([, code = ""]) => code)]);
     assert.deepEqual(listedIn("The toolkit"), [...envelope, ...further]);
   });

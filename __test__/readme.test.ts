@@ -10,12 +10,18 @@ import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import {
+  StdioClientTransport,
+  type StdioServerParameters,
+} from "@modelcontextprotocol/sdk/client/stdio.js";
 import { EXPORTS, S3_EXPORTS, SUBPATHS } from "../scripts/consumer/exports.mjs";
 import { commandPath } from "../scripts/lib/project.mjs";
 import { type Block, blocksOf, DOCUMENTS, proseOf, textOf } from "./support/markdown.ts";
 import { ModelServer } from "./support/model-server.ts";
 import { commandFor, ROOT, runCommand, runProgram } from "./support/program.ts";
+
+/** Bun gives a test five seconds, which a process may need on a busy machine. */
+const LONG = { timeout: 120_000 };
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const PROGRAMS = BLOCKS.filter(({ language }) => language === "ts");
@@ -25,6 +31,7 @@ const COMMANDS: Readonly<Record<string, "here" | "by .ci/run">> = {
   "main job": "by .ci/run",
   tests: "by .ci/run",
   install: "here",
+  mcp: "here",
 };
 
 /** A folder as a reader has one: a package of his own, with ringfence and what a program imports. */
@@ -33,6 +40,7 @@ function makeFolder(): string {
   const manifest = { name: "my-agent", version: "1.0.0", type: "module" };
   const files: Record<string, string> = {
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
+    "srv/project/package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "srv/project/src/main.ts": 'import { run } from "./run.ts";\n\nrun();\n',
     "srv/space/assets/brand.md": "# Brand\n",
     "srv/chats/1/files/notes/project-a.md": "# Project A\n",
@@ -78,6 +86,30 @@ function patternOf(expected: string): RegExp {
   return new RegExp(`^${literal.replaceAll("…", ".*")}$`);
 }
 
+function marked(mark: string): string {
+  return BLOCKS.find((block) => block.mark === mark)?.code ?? "";
+}
+
+/** What MCP clients are given, in the forms of several. */
+type McpConfiguration = Record<
+  "mcpServers" | "servers",
+  Record<string, { command: string; args: string[] }> | undefined
+>;
+
+/** Starts a server as clients do, and has the official client read with it. */
+async function useMcpServer(server: StdioServerParameters): Promise<void> {
+  const client = new Client({ name: "test", version: "0" });
+  try {
+    await client.connect(new StdioClientTransport(server));
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === "read_file"));
+    const read = await client.callTool({ name: "read_file", arguments: { path: "package.json" } });
+    assert.match(JSON.stringify(read.structuredContent), /my-agent/);
+  } finally {
+    await client.close();
+  }
+}
+
 describe("programs", () => {
   let model: ModelServer;
   before(async () => {
@@ -86,7 +118,7 @@ describe("programs", () => {
   after(() => model.stop());
 
   for (const program of PROGRAMS) {
-    test(`run as they stand: ${program.place}`, async () => {
+    test(`run as they stand: ${program.place}`, LONG, async () => {
       const folder = makeFolder();
       try {
         const file = writeProgram(folder, program);
@@ -100,31 +132,23 @@ describe("programs", () => {
     });
   }
 
-  test("an official client uses the MCP server that is shown", async () => {
-    const program = PROGRAMS.find(({ code }) => code.includes("StdioServerTransport"));
-    assert.ok(program);
-    const folder = makeFolder();
-    const client = new Client({ name: "test", version: "0" });
-    try {
-      const [command, ...args] = commandFor(writeProgram(folder, program));
-      await client.connect(new StdioClientTransport({ command, args, cwd: folder }));
-      const { tools } = await client.listTools();
-      assert.deepEqual(
-        tools.map(({ name }) => name),
-        ["read_file"],
-      );
-      const read = await client.callTool({
-        name: "read_file",
-        arguments: { path: "package.json" },
-      });
-      assert.match(JSON.stringify(read.structuredContent), /my-agent/);
-    } finally {
-      await client.close();
-      fs.rmSync(folder, { recursive: true, force: true });
-    }
-  });
+  for (const program of PROGRAMS.filter(({ code }) => code.includes("StdioServerTransport"))) {
+    test(
+      `an official client uses the MCP server that is shown: ${program.place}`,
+      LONG,
+      async () => {
+        const folder = makeFolder();
+        try {
+          const [command, ...args] = commandFor(writeProgram(folder, program));
+          await useMcpServer({ command, args, cwd: folder });
+        } finally {
+          fs.rmSync(folder, { recursive: true, force: true });
+        }
+      },
+    );
+  }
 
-  test("are correct for a strict consumer, all of them", async () => {
+  test("are correct for a strict consumer, all of them", LONG, async () => {
     const folder = makeFolder();
     try {
       const files = PROGRAMS.map((program) => writeProgram(folder, program));
@@ -174,6 +198,40 @@ describe("other blocks", () => {
     });
   }
 
+  test(
+    "the way into a project, and to MCP clients, works as it stands, without a registry",
+    LONG,
+    async () => {
+      const home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-home-")));
+      const folder = makeFolder();
+      const project = path.join(folder, "srv", "project");
+      const placed = (text: string) =>
+        text.replaceAll("/home/me", home).replaceAll(/\/srv\/project|\$\{\w+\}/g, project);
+      const env = { HOME: home, npm_config_offline: "true", npm_config_cache: `${home}/.npm` };
+      try {
+        const program = 'import { readFile } from "ringfence"; console.log(typeof readFile);';
+        const imported = `node --input-type=module -e '${program}'`;
+        const script = ["set -e", marked("install"), imported, placed(marked("mcp"))].join("\n");
+        const { status, stdout, stderr } = await runCommand("bash", ["-c", script], { env });
+        assert.equal(status, 0, stderr);
+        assert.match(stdout, /function\n$/);
+
+        const configurations = BLOCKS.filter(({ code }) => /"(?:mcpServers|servers)"/.test(code));
+        assert.equal(configurations.length, 3);
+        for (const { code } of configurations) {
+          const { mcpServers, servers } = JSON.parse(placed(code)) as McpConfiguration;
+          const [server] = Object.values(mcpServers ?? servers ?? {});
+          assert.ok(server);
+          const variables = { PATH: process.env.PATH ?? "", ...env };
+          await useMcpServer({ ...server, env: variables, cwd: project });
+        }
+      } finally {
+        fs.rmSync(home, { recursive: true, force: true });
+        fs.rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
   test("every command is known here", () => {
     for (const { place, mark, language } of BLOCKS) {
       if (language === "sh") assert.ok(Object.hasOwn(COMMANDS, mark), `${place}: ${mark}`);
@@ -182,21 +240,6 @@ describe("other blocks", () => {
     for (const [mark, where] of Object.entries(COMMANDS)) {
       assert.equal(BLOCKS.filter((block) => block.mark === mark).length, 1, mark);
       if (where === "by .ci/run") assert.ok(script.includes(`readme_command '${mark}'`), mark);
-    }
-  });
-
-  test("the way into a project of one's own works as it stands, without a registry", async () => {
-    const home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-home-")));
-    try {
-      const code = BLOCKS.find(({ mark }) => mark === "install")?.code ?? "";
-      const program = 'import { readFile } from "ringfence"; console.log(typeof readFile);';
-      const script = `set -e\n${code}\nnode --input-type=module -e '${program}'`;
-      const env = { HOME: home, npm_config_offline: "true", npm_config_cache: `${home}/.npm` };
-      const { status, stdout, stderr } = await runCommand("bash", ["-c", script], { env });
-      assert.equal(status, 0, stderr);
-      assert.match(stdout, /function\n$/);
-    } finally {
-      fs.rmSync(home, { recursive: true, force: true });
     }
   });
 });
