@@ -40,6 +40,7 @@ const SECTIONS: [section: string, codes: string[]][] = [
   ["`DirectoryStore`", unionOf("DocumentStoreErrorCode")],
   ["`FileStore`", unionOf("FileStoreErrorCode")],
   ["`Workspace.open`", codeOf("WorkspaceError")],
+  ["`workspaceSnapshot`", unionOf("WorkspaceSnapshotErrorCode")],
   ["`contentHash`", codeOf("ContentHashError")],
 ];
 
@@ -77,6 +78,7 @@ describe("docs/errors.md lists exactly the codes", () => {
         "ReadFileError",
         "ReadSourceError",
         "WorkspaceError",
+        "WorkspaceSnapshotError",
       ],
       "an error type that is new gets its section",
     );
