@@ -46,6 +46,9 @@ fn two_stars_span_folders() {
         assert!(ignores("a/**/b", path), "{path}");
     }
     assert!(!ignores("a/**/b", "ab"));
+    // So Git has it, and a slash that is escaped spans as well.
+    assert!(ignores("**\\/b", "a/x/b"));
+    assert!(!ignores("**\\/b", "b"));
 }
 
 #[test]
@@ -79,6 +82,7 @@ fn brackets() {
     assert!(ignores("[[:digit:]]", "7"));
     assert!(!ignores("[[:nope:]]", "n"));
     assert!(!ignores("a[b/c]d", "a/d"));
+    assert!(!ignores("/a[!x]b", "a/b"));
     // One that is not closed matches nothing, not even itself.
     assert!(!ignores("[a", "[a"));
 }
