@@ -36,6 +36,9 @@ interface Options {
   gitignore?: boolean;
 }
 
+/** A disk may take a minute to make a hundred thousand files. */
+const IN_MEMORY = isLinux && fs.existsSync("/dev/shm") ? "/dev/shm" : undefined;
+
 const EVERYTHING = { maxDepth: 100, maxEntries: 200_000 };
 
 /** Takes a snapshot with a plain context and a Workspace, by promise and at once: one answer. */
@@ -234,7 +237,7 @@ describe("limits", () => {
       const few = await workspaceSnapshot(ws.context, { maxEntries: 200 });
       assert.equal(few.entries.length, 200);
       assert.equal(few.truncated, true);
-    }),
+    }, IN_MEMORY),
   );
 });
 
@@ -530,9 +533,9 @@ describe("aborting", () => {
   }
 
   test(
-    "a signal that fires under way rejects at once, and the worker stops",
+    "a signal that fires under way rejects with its reason",
     inWorkspace(async (ws) => {
-      for (let i = 0; i < 3000; i++) ws.write(`d${i % 30}/f${i}`, "");
+      for (let i = 0; i < 300; i++) ws.write(`d${i % 30}/f${i}`, "");
       const controller = new AbortController();
       const pending = workspaceSnapshot(ws.context, { ...EVERYTHING, signal: controller.signal });
       const reason = new Error("enough");

@@ -19,7 +19,7 @@ pub(super) use super::cached::{
 };
 pub(super) use super::lease::Writers;
 use super::list::{Listed, open_to_list_by_walk};
-pub(super) use super::unix::{Directory, open_directory, part_beneath};
+pub(super) use super::unix::{Directory, open_directory, open_directory_to_list, part_beneath};
 use super::unix::{
     entry_kind, names, open_by_walk, open_error, outlast_lease, read_flags, read_link,
     resolve_by_walk, retry_interrupted,

@@ -151,9 +151,14 @@ impl ListedFolder<'_> {
 
 /// Opens a folder to list it, hand over hand, by names of which none may be a link.
 pub(super) fn open_to_list_by_walk(root: &Root, names: &[&OsStr]) -> Result<Directory, OpenError> {
-    match descend(root, names.iter().copied())? {
-        Some(directory) => directory.reopen_to_list(),
-        None => root.directory.reopen_to_list(),
+    let Some((last, names)) = names.split_last() else {
+        return root.directory.reopen_to_list();
+    };
+    let parent = descend(root, names.iter().copied())?;
+    // By its name, since a folder that may be read and not entered cannot be opened from within.
+    match system::open_directory_to_list(root, parent.as_ref().unwrap_or(&root.directory), last)? {
+        Entry::Opened(directory) => Ok(directory),
+        Entry::Link(_) => Err(OpenError::Escapes),
     }
 }
 

@@ -12,7 +12,9 @@ use rustix::fs::{Dir, Mode, OFlags, fstat, getpath};
 use rustix::io::Errno;
 
 use super::list::{Listed, open_to_list_by_walk};
-pub(super) use super::unix::{Directory, open_directory, open_entry, part_beneath};
+pub(super) use super::unix::{
+    Directory, open_directory, open_directory_to_list, open_entry, part_beneath,
+};
 use super::unix::{entry_kind, names, open_by_walk, open_error, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,

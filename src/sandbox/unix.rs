@@ -89,7 +89,25 @@ pub(super) fn open_directory(
     parent: &Directory,
     name: &OsStr,
 ) -> Result<Entry<Directory>, OpenError> {
-    let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open_directory_for(system::DIRECTORY, root, parent, name)
+}
+
+/// Opens a directory by one name, to list it, following nothing.
+pub(super) fn open_directory_to_list(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    open_directory_for(OFlags::RDONLY, root, parent, name)
+}
+
+fn open_directory_for(
+    access: OFlags,
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let entry = open_nofollow(root, parent, name, flags)?;
     Ok(match entry {
         Entry::Opened(fd) => Entry::Opened(Directory(fd)),

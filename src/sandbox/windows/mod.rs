@@ -46,6 +46,9 @@ pub(super) struct Directory(OwnedHandle);
 /// users may pass through folders that they may not list.
 const ENTER: u32 = FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 
+/// What it is opened for to be listed.
+const LIST: u32 = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+
 pub(super) fn containment(_root: &Directory) -> Containment {
     Containment::Walk
 }
@@ -99,7 +102,7 @@ pub(super) fn open_to_list(
     _containment: Containment,
     path: &WorkspacePath,
 ) -> Result<Directory, OpenError> {
-    Walk::new(root, path).finish(&open_directory)?.reopen_to_list()
+    Walk::new(root, path).finish(&open_directory_to_list)
 }
 
 /// Opens a folder to list it, by names of which none may be a link.
@@ -136,7 +139,25 @@ pub(super) fn open_directory(
     parent: &Directory,
     name: &OsStr,
 ) -> Result<Entry<Directory>, OpenError> {
-    Ok(match open_nofollow(root, parent, name, ENTER)? {
+    open_directory_for(ENTER, root, parent, name)
+}
+
+/// Opens a directory by one name, to list it, following nothing.
+pub(super) fn open_directory_to_list(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    open_directory_for(LIST, root, parent, name)
+}
+
+fn open_directory_for(
+    access: u32,
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    Ok(match open_nofollow(root, parent, name, access)? {
         Entry::Link(target) => Entry::Link(target),
         Entry::Opened((handle, attributes)) if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => {
             Entry::Opened(Directory(handle))
@@ -167,7 +188,7 @@ impl Directory {
 
     /// Opens the same directory anew, to list it.
     pub(super) fn reopen_to_list(&self) -> Result<Self, OpenError> {
-        self.reopen(FILE_LIST_DIRECTORY).map_err(open_error)
+        self.reopen(LIST).map_err(open_error)
     }
 
     /// Whether the directory has been removed since it was opened.
