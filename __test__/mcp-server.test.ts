@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import fs from "node:fs";
+import path from "node:path";
 import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -696,8 +697,11 @@ test(
     assert.equal(blocks.length, 2);
     for (const block of blocks) {
       const [servers] = Object.values(JSON.parse(block)) as { files: { args: string[] } }[];
-      const [yes, name, command, flag, ...root] = servers?.files.args ?? [];
-      assert.deepEqual([yes, name, command, root.length], ["-y", "ringfence", "mcp", 1]);
+      const [prefix, folder = "", name, command, flag, ...root] = servers?.files.args ?? [];
+      assert.deepEqual(
+        [prefix, path.posix.isAbsolute(folder), name, command, root.length],
+        ["--prefix", true, "ringfence", "mcp", 1],
+      );
       await withClient([flag ?? "", ws.root], async (client) => {
         assert.equal((await client.listTools()).tools.length, 2);
       });

@@ -53,6 +53,7 @@ class LinesTransport implements McpTransport {
 
   async start(): Promise<void> {
     this.#lines.on("data", this.#readLine);
+    this.#lines.on("error", (error) => this.onerror?.(error));
   }
 
   async close(): Promise<void> {
