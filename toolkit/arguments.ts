@@ -65,11 +65,12 @@ const NOT_JSON =
 function readObject(sent: unknown): Record<string, unknown> | string {
   let value = sent;
   for (let times = 0; typeof value === "string" && times < 2; times += 1) {
-    if (value.trim() === "") return {};
+    const text = value;
+    if (text.trim() === "") return {};
     try {
-      value = JSON.parse(value);
+      value = JSON.parse(text);
     } catch {
-      return NOT_JSON;
+      return text.includes("{") ? NOT_JSON : "the arguments must be a JSON object";
     }
   }
   if (value === undefined || value === null) return {};
