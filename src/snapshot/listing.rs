@@ -35,24 +35,24 @@ impl Lister<'_> {
             choice.offer(entry);
             ControlFlow::Continue(())
         })?;
-        Ok(visited.map_or_else(Seen::nothing, |rules| Seen {
+        Ok(visited.map_or_else(Seen::no_further, |rules| Seen {
             contents: Contents::Listed(choice.made()),
             rules,
         }))
     }
 
     /// Finds out whether the limits leave anything out of a folder that is not listed.
-    pub(super) fn glance(&self, tree: &Tree, folder: usize) -> Result<Contents, SnapshotError> {
+    pub(super) fn glance(&self, tree: &Tree, folder: usize) -> Result<Seen, SnapshotError> {
         let mut is_empty = true;
         let visited = self.visit(tree, folder, &mut |_| {
             is_empty = false;
             ControlFlow::Break(())
         })?;
-        Ok(match visited {
+        Ok(Seen::no_further(match visited {
             Ok(_) if is_empty => Contents::Listed(Listing::default()),
             Ok(_) => Contents::LeftOut,
             Err(contents) => contents,
-        })
+        }))
     }
 
     /// Hands the entries of a folder that are not left out for good to `take`. The inner error is
@@ -101,7 +101,8 @@ impl Lister<'_> {
 }
 
 impl Seen {
-    fn nothing(contents: Contents) -> Self {
+    /// Of a folder into which nobody goes further.
+    fn no_further(contents: Contents) -> Self {
         Self { contents, rules: None }
     }
 }

@@ -1,11 +1,12 @@
 //! Doing many small things on a few threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many threads work at the most: a snapshot is not to take the whole machine.
-const MAX_THREADS: usize = 4;
+/// How many threads help the caller's at the most: a snapshot is not to take the whole machine.
+/// How many processors there are is not asked, since the code that finds out is large.
+const MAX_HELPERS: usize = 2;
 
 /// For how many items a further thread is worth its start.
 const ITEMS_PER_THREAD: usize = 16;
@@ -14,8 +15,8 @@ const ITEMS_PER_THREAD: usize = 16;
 /// and in no order. After an error no further work is begun.
 pub(super) fn for_each<T, E: Send>(
     count: usize,
-    work: impl Fn(usize) -> Result<T, E> + Sync,
-    take: impl FnMut(usize, T) + Send,
+    work: &(dyn Fn(usize) -> Result<T, E> + Sync),
+    take: &mut (dyn FnMut(usize, T) + Send),
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let taking = Mutex::new((take, Ok(())));
@@ -37,7 +38,7 @@ pub(super) fn for_each<T, E: Send>(
             }
         }
     };
-    let helpers = (count / ITEMS_PER_THREAD).min(processors() - 1);
+    let helpers = (count / ITEMS_PER_THREAD).min(MAX_HELPERS);
     thread::scope(|scope| {
         for _ in 0..helpers {
             // Where the system gives no further thread, this one does it all.
@@ -48,14 +49,6 @@ pub(super) fn for_each<T, E: Send>(
     taking.into_inner().unwrap_or_else(PoisonError::into_inner).1
 }
 
-/// How many threads may work at once.
-fn processors() -> usize {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| {
-        thread::available_parallelism().map_or(1, |number| number.get().min(MAX_THREADS))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,11 +57,8 @@ mod tests {
     fn everything_is_done_once() {
         for count in [0, 1, 15, 16, 1000] {
             let mut done = Vec::new();
-            let ended: Result<(), ()> = for_each(
-                count,
-                |number| Ok(2 * number),
-                |number, double| done.push((number, double)),
-            );
+            let take = &mut |number, double| done.push((number, double));
+            let ended: Result<(), ()> = for_each(count, &|number| Ok(2 * number), take);
             assert_eq!(ended, Ok(()));
             done.sort_unstable();
             assert!(done.into_iter().eq((0..count).map(|number| (number, 2 * number))));
@@ -82,19 +72,17 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             if number == 3 { Err("three") } else { Ok(()) }
         };
-        assert_eq!(for_each(100_000, work, |_, ()| {}), Err("three"));
+        assert_eq!(for_each(100_000, &work, &mut |_, ()| {}), Err("three"));
         assert!(begun.into_inner() < 100_000);
     }
 
     #[test]
     fn a_panic_comes_to_the_caller() {
-        let caught = std::panic::catch_unwind(|| {
-            for_each(
-                100,
-                |number| if number == 50 { panic!("on purpose") } else { Ok::<_, ()>(()) },
-                |_, ()| {},
-            )
-        });
+        let work = |number| {
+            assert!(number != 50, "on purpose");
+            Ok::<_, ()>(())
+        };
+        let caught = std::panic::catch_unwind(|| for_each(100, &work, &mut |_, ()| {}));
         assert!(caught.is_err());
     }
 }

@@ -237,8 +237,8 @@ impl Growth<'_> {
         let (lister, tree) = (&self.lister, &self.tree);
         for_each(
             level.len(),
-            |index| lister.list(tree, level[index], room.load(Ordering::Relaxed)),
-            |index, seen| room.store(harvest.bring_in(index, seen), Ordering::Relaxed),
+            &|index| lister.list(tree, level[index], room.load(Ordering::Relaxed)),
+            &mut |index, seen| room.store(harvest.bring_in(index, seen), Ordering::Relaxed),
         )?;
         for (index, seen) in harvest.seen {
             let folder = &mut self.tree.folders[level[index]];
@@ -296,13 +296,11 @@ impl Growth<'_> {
         let rest: Vec<_> = (0..self.tree.folders.len()).filter(is_unknown).collect();
         let mut seen = Vec::new();
         let (lister, tree) = (&self.lister, &self.tree);
-        for_each(
-            rest.len(),
-            |index| lister.glance(tree, rest[index]),
-            |index, contents| seen.push((rest[index], contents)),
-        )?;
-        for (folder, contents) in seen {
-            self.tree.folders[folder].contents = contents;
+        for_each(rest.len(), &|index| lister.glance(tree, rest[index]), &mut |index, look| {
+            seen.push((rest[index], look));
+        })?;
+        for (folder, look) in seen {
+            self.tree.folders[folder].contents = look.contents;
         }
         Ok(())
     }
