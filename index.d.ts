@@ -357,6 +357,33 @@ export interface StoredDocument {
 }
 
 /**
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
+ * store itself threw nothing:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
+ * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_UTF8`: the document is no text.
+ * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `TOO_LARGE`: more than a string can hold.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DocumentStoreErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "NOT_UTF8"
+  | "INVALID_DOCUMENT"
+  | "TOO_LARGE"
+  | "INTERNAL";
+
+/** What a `DirectoryStore` throws or rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface DocumentStoreError extends Error {
+  name: "DocumentStoreError";
+  code: DocumentStoreErrorCode;
+}
+
+/**
  * What `readSourceDocument` can answer (specification TUL-001 §4):
  *
  * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.
@@ -554,6 +581,20 @@ export interface FileUriContent {
  * `SIZE_LIMIT_EXCEEDED`.
  */
 export declare const MAX_READ_FILE_SIZE_BYTES: number
+
+/**
+ * Names what a model may have meant by a path at which nothing stands: up to three paths relative to
+ * the workspace root, nearest first; folders end in `/`.
+ *
+ * They stand in the deepest folder of the path that exists, of which at most 10,000 entries are
+ * looked at. None come where something stands at the path, where nothing is like it, and where the
+ * folder may not be listed; and none whose name holds control, bidi or zero-width characters, since
+ * they are meant to be shown. The arguments are those of `readFile`.
+ *
+ * Rejects with a `ReadFileError` where the arguments or the path's spelling are refused, or with
+ * `signal.reason`.
+ */
+export declare function nearMisses(context: WorkspaceContext | Workspace, path: string, options?: { signal?: AbortSignal | null } | null): Promise<string[]>
 
 /**
  * Reads a window of lines of one UTF-8 text file in the workspace.

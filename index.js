@@ -604,6 +604,7 @@ module.exports.contentHash = nativeBinding.contentHash
 module.exports.createFile = nativeBinding.createFile
 module.exports.createFileSync = nativeBinding.createFileSync
 module.exports.MAX_READ_FILE_SIZE_BYTES = nativeBinding.MAX_READ_FILE_SIZE_BYTES
+module.exports.nearMisses = nativeBinding.nearMisses
 module.exports.readFile = nativeBinding.readFile
 module.exports.readFileSync = nativeBinding.readFileSync
 module.exports.readFileUri = nativeBinding.readFileUri

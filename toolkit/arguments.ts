@@ -1,21 +1,28 @@
 // What models really send for arguments, read as it was meant: JSON text for objects, `"10"` for 10,
 // `null` for what is absent. What cannot be meant is refused with one sentence that repairs it.
 
-import type { JsonSchema, ToolDefinition } from "./definitions/tools.js";
+import { FURTHER_PARAMETERS, type JsonSchema, type ToolDefinition } from "./definitions/tools.js";
 
-/** Arguments that fit the definition, or the sentence that tells how to make them fit. */
+/**
+ * Arguments that fit the definition, and the sentence that names what else was sent, if anything was;
+ * or the sentence that tells how to make them fit.
+ */
 export type ReadArguments =
-  | { ok: true; args: Record<string, unknown> }
+  | { ok: true; args: Record<string, unknown>; ignored: string | null }
   | { ok: false; repair: string };
 
-/** Reads what a model sent as the arguments of a tool. Unknown keys are dropped. */
+/** Reads what a model sent as the arguments of a tool. */
 export function readArguments(definition: ToolDefinition, sent: unknown): ReadArguments {
   const object = readObject(sent);
   if (object === null) {
     return refuse(definition, "the arguments must be a JSON object");
   }
   const args: Record<string, unknown> = {};
-  for (const [key, schema] of Object.entries(definition.parameters.properties)) {
+  const parameters = {
+    ...definition.parameters.properties,
+    ...FURTHER_PARAMETERS[definition.name],
+  };
+  for (const [key, schema] of Object.entries(parameters)) {
     const value = Object.hasOwn(object, key) ? object[key] : undefined;
     if (value === undefined || value === null) {
       if (!definition.parameters.required.includes(key)) continue;
@@ -27,7 +34,28 @@ export function readArguments(definition: ToolDefinition, sent: unknown): ReadAr
     }
     args[key] = read;
   }
-  return { ok: true, args };
+  return { ok: true, args, ignored: ignoredIn(definition, object, parameters) };
+}
+
+/**
+ * `limit` is not `max_lines`: a model that is not told takes the answer for what it asked. Keys are
+ * named only as far as they are plain words, and three of them.
+ */
+function ignoredIn(
+  { name, parameters: { properties } }: ToolDefinition,
+  object: Record<string, unknown>,
+  known: Readonly<Record<string, JsonSchema>>,
+): string | null {
+  const unknown = Object.keys(object).filter((key) => !Object.hasOwn(known, key));
+  if (unknown.length === 0) return null;
+  const named = unknown.filter(isPlain).slice(0, 3);
+  const others = unknown.length - named.length;
+  if (others > 0) named.push(others === 1 ? "another key" : `${others} other keys`);
+  return `${name} takes ${Object.keys(properties).join(", ")}; ignored: ${named.join(", ")}.`;
+}
+
+function isPlain(key: string): boolean {
+  return /^\w{1,40}$/.test(key);
 }
 
 /** An object, or the JSON text of one, which some models encode twice. */
@@ -93,7 +121,7 @@ function nearKey(definition: ToolDefinition, key: string, object: Record<string,
   const near = Object.keys(object).find(
     (other) => !Object.hasOwn(known, other) && other.toLowerCase().includes(key.toLowerCase()),
   );
-  return near !== undefined && /^\w{1,40}$/.test(near) ? `: rename ${near} to ${key}` : "";
+  return near !== undefined && isPlain(near) ? `: rename ${near} to ${key}` : "";
 }
 
 function refuse({ name, parameters }: ToolDefinition, what: string): ReadArguments {

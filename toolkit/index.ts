@@ -43,7 +43,6 @@ export {
   type OpenAIResponsesTool,
   type OpenAIToolOptions,
   toOpenAIFunctionOutput,
-  toOpenAIResponsesTools,
   toOpenAIToolMessage,
   toOpenAITools,
 } from "./adapters/openai.js";

@@ -1,6 +1,7 @@
 // `createSecureTool`: policy, then write scope, then the sandbox by spelling, then the work. What the
 // core finds on the disk comes after, and is answered alike.
 
+import { realpathSync } from "node:fs";
 import path from "node:path";
 import type { WriteScope } from "../index.js";
 import { throwIfAborted } from "./abort.js";
@@ -107,10 +108,25 @@ function resolveInside(root: string, given: string): string | null {
   // A final slash asks for a folder, which `resolve` forgets.
   const end = /\/\.?$/.test(slashed) ? "/" : "";
   const resolved = path.resolve(root, slashed);
-  const relative = path.relative(root, resolved);
-  const leaves =
-    relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
-  return leaves ? null : resolved + end;
+  if (isBeneath(root, resolved)) return resolved + end;
+  // A root that is reached through a link has two spellings, and both are inside.
+  const otherSpelling = path.isAbsolute(slashed) && isBeneath(realRoot(root), resolved);
+  return otherSpelling ? resolved + end : null;
+}
+
+function isBeneath(root: string, absolute: string): boolean {
+  const relative = path.relative(root, absolute);
+  const leaves = relative === ".." || relative.startsWith(`..${path.sep}`);
+  return !leaves && !path.isAbsolute(relative);
+}
+
+/** The root without links on its way; as it was given where there is none such. */
+function realRoot(root: string): string {
+  try {
+    return realpathSync.native(root);
+  } catch {
+    return root;
+  }
 }
 
 /** An aborted call rejects with the signal's reason, also where failures are answers. */
@@ -129,14 +145,18 @@ function thrownFailure(error: unknown, root: unknown): ToolFailure {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const domain = typeof code === "string" ? code : null;
   const said = typeof message === "string" && message !== "" ? message : "The tool failed.";
-  const text = withoutRoot(said, root);
+  const text = withoutRoots(said, root);
   if (domain === "SANDBOX_VIOLATION") return sandboxDenied(text, { code: domain });
   return runtimeFailure(text, { code: domain }, domain === "INTERNAL");
 }
 
 /** Errors of `node:fs` and the like name the absolute path that a handler was given. */
-function withoutRoot(text: string, root: unknown): string {
+function withoutRoots(text: string, root: unknown): string {
   if (typeof root !== "string") return text;
+  return withoutRoot(withoutRoot(text, root), realRoot(root));
+}
+
+function withoutRoot(text: string, root: string): string {
   const absolute = path.resolve(root);
   if (absolute === path.parse(absolute).root) return text;
   const spelled = absolute

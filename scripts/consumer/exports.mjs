@@ -9,6 +9,7 @@ export const EXPORTS = /** @type {const} */ ([
   "contentHash",
   "createFile",
   "createFileSync",
+  "nearMisses",
   "readFile",
   "readFileSync",
   "readFileUri",
@@ -47,12 +48,12 @@ export const SUBPATHS = /** @type {const} */ ({
     "toMcpToolResult",
     "toMcpTools",
     "toOpenAIFunctionOutput",
-    "toOpenAIResponsesTools",
     "toOpenAIToolMessage",
     "toOpenAITools",
     "workspaceSnapshot",
     "workspaceSnapshotSync",
   ],
+  "ringfence/mcp": ["createMcpServer"],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });
 

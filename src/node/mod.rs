@@ -20,6 +20,7 @@
 pub mod create_file;
 pub mod file_store;
 pub mod file_uri;
+pub mod near_miss;
 pub mod read_file;
 pub mod snapshot;
 pub mod source;
@@ -27,6 +28,7 @@ pub mod workspace;
 
 mod abort;
 mod active_files;
+mod at_once;
 mod call;
 mod context;
 mod dialogue;

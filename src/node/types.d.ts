@@ -357,6 +357,33 @@ export interface StoredDocument {
 }
 
 /**
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
+ * store itself threw nothing:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
+ * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_UTF8`: the document is no text.
+ * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `TOO_LARGE`: more than a string can hold.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DocumentStoreErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "NOT_UTF8"
+  | "INVALID_DOCUMENT"
+  | "TOO_LARGE"
+  | "INTERNAL";
+
+/** What a `DirectoryStore` throws or rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface DocumentStoreError extends Error {
+  name: "DocumentStoreError";
+  code: DocumentStoreErrorCode;
+}
+
+/**
  * What `readSourceDocument` can answer (specification TUL-001 §4):
  *
  * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.

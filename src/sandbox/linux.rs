@@ -14,6 +14,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+pub(super) use super::cached::{
+    open_root as open_root_without_waiting, read as read_without_waiting,
+};
 pub(super) use super::lease::Writers;
 use super::list::{Listed, open_to_list_by_walk};
 pub(super) use super::unix::{Directory, open_directory, open_directory_to_list, part_beneath};
@@ -45,7 +48,8 @@ const MAX_CHANGED: u32 = 16;
 /// How a folder is opened to be listed.
 const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+/// What keeps a path inside.
+pub(super) const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
 /// Asks the kernel once per process whether it offers `openat2`. A filter that is set later is
 /// noticed call by call.
