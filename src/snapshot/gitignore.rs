@@ -5,7 +5,7 @@
 //! make its snapshot last for ever. Compared with `git check-ignore` by the tests, its oddities
 //! included.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::sandbox::{EntryName, ListedFolder};
 
@@ -17,7 +17,7 @@ pub(super) struct Rules {
     patterns: Vec<Pattern>,
     /// How many bytes of a path lead to the folder, its final `/` included.
     base: usize,
-    above: Option<Arc<Rules>>,
+    above: Option<Rc<Rules>>,
 }
 
 /// The path that names lead to, and a `/`; empty for the root.
@@ -36,14 +36,14 @@ impl Rules {
     pub(super) fn in_folder(
         folder: &ListedFolder<'_>,
         base: usize,
-        above: Option<Arc<Self>>,
-    ) -> Arc<Self> {
+        above: Option<Rc<Self>>,
+    ) -> Rc<Self> {
         let file = folder.open_file(&EntryName::gitignore());
         let bytes = file.ok().and_then(|file| file.read_to_end(MAX_BYTES).ok());
         let patterns = bytes.map(|bytes| parse(&bytes)).unwrap_or_default();
         match above {
             Some(above) if patterns.is_empty() => above,
-            above => Arc::new(Self { patterns, base, above }),
+            above => Rc::new(Self { patterns, base, above }),
         }
     }
 

@@ -1,17 +1,17 @@
 //! Looking into folders, one at a time: what is there, and what of it is left out for good.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::gitignore::{self, Rules};
 use super::tree::{Contents, Entry, Listing, ROOT, Tree};
 use super::{BUILD_ARTIFACTS, SnapshotError};
 use crate::sandbox::{EntryKind, EntryName, Listed, ListedFolder, OpenError, Sandbox};
 
-/// Looks into the folders of a workspace, from any thread.
+/// Looks into the folders of a workspace.
 pub(super) struct Lister<'run> {
     pub(super) sandbox: &'run Sandbox,
-    pub(super) cancelled: &'run (dyn Fn() -> bool + Sync),
+    pub(super) cancelled: &'run dyn Fn() -> bool,
     pub(super) gitignore: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Lister<'run> {
 pub(super) struct Seen {
     pub(super) contents: Contents,
     /// The rules that hold in it; none where nobody asked for them, or it could not be opened.
-    pub(super) rules: Option<Arc<Rules>>,
+    pub(super) rules: Option<Rc<Rules>>,
 }
 
 impl Lister<'_> {
@@ -35,24 +35,24 @@ impl Lister<'_> {
             choice.offer(entry);
             ControlFlow::Continue(())
         })?;
-        Ok(visited.map_or_else(Seen::no_further, |rules| Seen {
-            contents: Contents::Listed(choice.made()),
-            rules,
-        }))
+        Ok(match visited {
+            Ok(rules) => Seen { contents: Contents::Listed(choice.made()), rules },
+            Err(contents) => Seen { contents, rules: None },
+        })
     }
 
     /// Finds out whether the limits leave anything out of a folder that is not listed.
-    pub(super) fn glance(&self, tree: &Tree, folder: usize) -> Result<Seen, SnapshotError> {
+    pub(super) fn glance(&self, tree: &Tree, folder: usize) -> Result<Contents, SnapshotError> {
         let mut is_empty = true;
         let visited = self.visit(tree, folder, &mut |_| {
             is_empty = false;
             ControlFlow::Break(())
         })?;
-        Ok(Seen::no_further(match visited {
+        Ok(match visited {
             Ok(_) if is_empty => Contents::Listed(Listing::default()),
             Ok(_) => Contents::LeftOut,
             Err(contents) => contents,
-        }))
+        })
     }
 
     /// Hands the entries of a folder that are not left out for good to `take`. The inner error is
@@ -62,7 +62,7 @@ impl Lister<'_> {
         tree: &Tree,
         folder: usize,
         take: &mut dyn FnMut(&Listed<'_>) -> ControlFlow<()>,
-    ) -> Result<Result<Option<Arc<Rules>>, Contents>, SnapshotError> {
+    ) -> Result<Result<Option<Rc<Rules>>, Contents>, SnapshotError> {
         match self.try_visit(tree, folder, take) {
             _ if (self.cancelled)() => Err(SnapshotError::Cancelled),
             // A folder that was removed while it was open lists as an empty one, or not at all.
@@ -82,7 +82,7 @@ impl Lister<'_> {
         tree: &Tree,
         folder: usize,
         take: &mut dyn FnMut(&Listed<'_>) -> ControlFlow<()>,
-    ) -> Result<Option<Arc<Rules>>, OpenError> {
+    ) -> Result<Option<Rc<Rules>>, OpenError> {
         let names = tree.names(folder);
         let mut opened = self.sandbox.open_folder_by_names(&names)?;
         let above = tree.rules_above(folder);
@@ -100,16 +100,9 @@ impl Lister<'_> {
     }
 }
 
-impl Seen {
-    /// Of a folder into which nobody goes further.
-    fn no_further(contents: Contents) -> Self {
-        Self { contents, rules: None }
-    }
-}
-
 /// What `.gitignore` files say of one folder's entries.
 struct Ignored {
-    rules: Arc<Rules>,
+    rules: Rc<Rules>,
     /// The folder's path and a `/`; empty for the root.
     path: Vec<u8>,
 }
@@ -118,7 +111,7 @@ impl Ignored {
     fn in_folder(
         folder: &ListedFolder<'_>,
         names: &[&EntryName],
-        above: Option<Arc<Rules>>,
+        above: Option<Rc<Rules>>,
     ) -> Self {
         let path = gitignore::path_of(names);
         Self { rules: Rules::in_folder(folder, path.len(), above), path }

@@ -8,13 +8,11 @@
 
 use std::ffi::OsStr;
 use std::num::NonZeroU64;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::rc::Rc;
 
 use super::gitignore::Rules;
 use super::listing::{Lister, Seen};
 use super::share::{share, water_level};
-use super::threads::for_each;
 use super::{SnapshotError, SnapshotOptions};
 use crate::sandbox::{EntryKind, EntryName, Listed, Sandbox};
 
@@ -32,7 +30,7 @@ struct Folder {
     place: Option<(usize, usize)>,
     contents: Contents,
     /// The rules that hold in it, once it has been opened.
-    rules: Option<Arc<Rules>>,
+    rules: Option<Rc<Rules>>,
 }
 
 /// What is known of a folder's contents.
@@ -71,7 +69,7 @@ impl Tree {
     }
 
     /// The rules that hold in the folder above, if there is one.
-    pub(super) fn rules_above(&self, folder: usize) -> Option<Arc<Rules>> {
+    pub(super) fn rules_above(&self, folder: usize) -> Option<Rc<Rules>> {
         let (above, _) = self.folders[folder].place?;
         self.folders[above].rules.clone()
     }
@@ -192,7 +190,7 @@ impl Entry {
 pub(super) fn grow(
     sandbox: &Sandbox,
     options: &SnapshotOptions,
-    cancelled: &(dyn Fn() -> bool + Sync),
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<Tree, SnapshotError> {
     let limit = |number: NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
     let root = Folder { place: None, contents: Contents::LeftOut, rules: None };
@@ -233,15 +231,11 @@ impl Growth<'_> {
     /// Lists the folders of one level, and keeps what might be shown of them.
     fn list_level(&mut self, level: &[usize]) -> Result<(), SnapshotError> {
         let mut harvest = Harvest::new(self.left, level.len());
-        let room = AtomicUsize::new(self.left);
-        let (lister, tree) = (&self.lister, &self.tree);
-        for_each(
-            level.len(),
-            &|index| lister.list(tree, level[index], room.load(Ordering::Relaxed)),
-            &mut |index, seen| room.store(harvest.bring_in(index, seen), Ordering::Relaxed),
-        )?;
-        for (index, seen) in harvest.seen {
-            let folder = &mut self.tree.folders[level[index]];
+        for &folder in level {
+            harvest.bring_in(self.lister.list(&self.tree, folder, harvest.room)?);
+        }
+        for (&folder, seen) in level.iter().zip(harvest.seen) {
+            let folder = &mut self.tree.folders[folder];
             (folder.contents, folder.rules) = (seen.contents, seen.rules);
         }
         Ok(())
@@ -292,15 +286,10 @@ impl Growth<'_> {
     fn glance_at_the_rest(&mut self) -> Result<(), SnapshotError> {
         let all: Vec<usize> = (0..self.tree.folders.len()).collect();
         self.tree.add_shown_folders(&all);
-        let is_unknown = |&folder: &usize| matches!(self.tree.contents(folder), Contents::LeftOut);
-        let rest: Vec<_> = (0..self.tree.folders.len()).filter(is_unknown).collect();
-        let mut seen = Vec::new();
-        let (lister, tree) = (&self.lister, &self.tree);
-        for_each(rest.len(), &|index| lister.glance(tree, rest[index]), &mut |index, look| {
-            seen.push((rest[index], look));
-        })?;
-        for (folder, look) in seen {
-            self.tree.folders[folder].contents = look.contents;
+        for folder in 0..self.tree.folders.len() {
+            if matches!(self.tree.contents(folder), Contents::LeftOut) {
+                self.tree.folders[folder].contents = self.lister.glance(&self.tree, folder)?;
+            }
         }
         Ok(())
     }
@@ -308,7 +297,7 @@ impl Growth<'_> {
 
 /// The listings of one level's folders, as they come in.
 struct Harvest {
-    seen: Vec<(usize, Seen)>,
+    seen: Vec<Seen>,
     /// How many entries there are to share out.
     budget: usize,
     /// How many entries the listings may keep together before those are let go for which there
@@ -326,10 +315,9 @@ impl Harvest {
         Self { seen: Vec::with_capacity(folders), budget, capacity, kept: 0, room: budget }
     }
 
-    /// Takes a folder's listing in, and says how much room there is for the next one's.
-    fn bring_in(&mut self, index: usize, seen: Seen) -> usize {
+    fn bring_in(&mut self, seen: Seen) {
         self.kept += seen.contents.listing().map_or(0, |listing| listing.kept.len());
-        self.seen.push((index, seen));
+        self.seen.push(seen);
         if self.kept > self.capacity {
             let totals: Vec<_> = self.listings().map(|listing| listing.total).collect();
             self.room = water_level(&totals, self.budget).saturating_add(1);
@@ -337,10 +325,9 @@ impl Harvest {
             self.listings().for_each(|listing| listing.kept.truncate(room));
             self.kept = self.listings().map(|listing| listing.kept.len()).sum();
         }
-        self.room
     }
 
     fn listings(&mut self) -> impl Iterator<Item = &mut Listing> {
-        self.seen.iter_mut().filter_map(|(_, seen)| seen.contents.listing_mut())
+        self.seen.iter_mut().filter_map(|seen| seen.contents.listing_mut())
     }
 }
