@@ -48,6 +48,12 @@ describe("createSecureTool", () => {
     return tool({ workspaceRoot: path.resolve("/ws"), ...context }, ...args);
   };
 
+  test("a host that forgot its root gets a failure, as for all else that goes wrong", async () => {
+    const failure = failureOf(await run({ workspaceRoot: undefined as never }, false, "a"));
+    assert.match(failure.message, /workspaceRoot must be an absolute path/);
+    assert.deepEqual(called, []);
+  });
+
   test("asks the policy first, then the write scope, then the sandbox", async () => {
     const policy = { tools: { mine: "deny" as const } };
     const readOnly = { writeScope: "read-only" as const };
@@ -424,6 +430,14 @@ describe("a session's toolkit", () => {
       const none = toolkitOf(ws, { policy: { defaultPolicy: "deny" } });
       const { message } = failureOf(await none.invoke("write_file", {}), ws);
       assert.equal(message, "There is no such tool; there is none.");
+    }),
+  );
+
+  test(
+    "a tool that is called without arguments fails as one whose path is missing",
+    inWorkspace(async (ws) => {
+      const call = toolkitOf(ws).tools.read_file as () => Promise<ToolResult>;
+      assert.equal(failureOf(await call(), ws).error.details.code, "INVALID_ARGUMENT");
     }),
   );
 

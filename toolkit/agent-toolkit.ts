@@ -27,6 +27,16 @@ export type BoundTool<Name extends ToolName> = (
   options?: InvokeOptions,
 ) => Promise<ToolResult<ToolResults[Name]>>;
 
+/**
+ * What a model sent: of a name that is known only when it comes, anything. Arguments that are written for a
+ * tool by its name have to be that tool's.
+ */
+type UnlessKnown<Name extends string, Args> = Name extends ToolName
+  ? unknown extends Args
+    ? Args
+    : never
+  : Args;
+
 export interface AgentToolkit {
   /** The tools by name, bound to the context. */
   readonly tools: { readonly [Name in ToolName]: BoundTool<Name> };
@@ -38,10 +48,14 @@ export interface AgentToolkit {
    */
   invoke<Name extends ToolName>(
     name: Name,
-    args: ToolArguments[Name],
+    args: ToolArguments[Name] | string,
     options?: InvokeOptions,
   ): Promise<ToolResult<ToolResults[Name]>>;
-  invoke(name: string, args: unknown, options?: InvokeOptions): Promise<ToolResult>;
+  invoke<Name extends string, Args>(
+    name: Name,
+    args: UnlessKnown<Name, Args>,
+    options?: InvokeOptions,
+  ): Promise<ToolResult>;
   /** The tools that the policy, the write scope and the context let the model use. */
   getAllowedTools(): ToolName[];
 }
@@ -63,7 +77,8 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
     });
 
   const bound: { [Name in ToolName]: BoundTool<Name> } = {
-    read_file: async ({ path, ...options }, call) => {
+    read_file: async (args, call) => {
+      const { path, ...options } = args ?? {};
       const bound = callContext(call);
       const result = await ToolCatalog.read_file.handler(bound, path, options);
       if (result.status === "success") return withNextWindow(result, result.data);

@@ -89,15 +89,16 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
     return sandboxDenied(message, { code: null });
   }
   const [first, ...rest] = args as unknown[];
-  if (typeof first === "string") {
-    const resolved = resolveInside(context.workspaceRoot, first);
-    if (resolved === null) {
-      const message = "The path leaves the workspace. Give a path relative to the workspace root.";
-      return sandboxDenied(message, { code: null });
-    }
-    args = [resolved, ...rest] as unknown[] as Args;
-  }
   try {
+    if (typeof first === "string") {
+      const resolved = resolveInside(context.workspaceRoot, first);
+      if (resolved === null) {
+        const message =
+          "The path leaves the workspace. Give a path relative to the workspace root.";
+        return sandboxDenied(message, { code: null });
+      }
+      args = [resolved, ...rest] as unknown[] as Args;
+    }
     const data = await handler(context, ...args);
     return domainFailure(data) ?? { status: "success", data };
   } catch (error) {
@@ -108,6 +109,7 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
 
 /** By spelling alone; what links lead to is the core's business, and so is a blank path. */
 function resolveInside(root: string, given: string): string | null {
+  if (typeof root !== "string") throw new TypeError("workspaceRoot must be an absolute path");
   if (given.trim() === "") return given;
   const slashed = given.replaceAll("\\", "/");
   // A final slash asks for a folder, which `resolve` forgets.

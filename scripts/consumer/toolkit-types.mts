@@ -35,6 +35,20 @@ export async function session(context: ToolContext): Promise<string> {
   return `${result.data.content}${next}${TOOL_DEFINITIONS.read_file.name}`;
 }
 
+/** Arguments that are written for a tool by its name are checked; what a model sent is not. */
+export async function checked(context: ToolContext, name: string, sent: unknown): Promise<void> {
+  const { invoke } = createAgentToolkit(context);
+  await invoke(name, sent);
+  await invoke("read_file", sent);
+  await invoke("read_file", '{"path":"a.txt"}');
+  // @ts-expect-error a path is no number
+  await invoke("read_file", { path: 1 });
+  // @ts-expect-error the path is missing
+  await invoke("read_file", {});
+  // @ts-expect-error there is no limit
+  await invoke("read_file", { path: "a.txt", limit: 1 });
+}
+
 /** Calls by name know their data; what a model sent for arguments is taken, too. */
 export async function calls(context: ToolContext): Promise<string | boolean> {
   const { invoke } = createAgentToolkit(context);
