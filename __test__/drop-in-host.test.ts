@@ -45,6 +45,17 @@ async function failure(call: Promise<unknown>, ws: TestWorkspace): Promise<strin
 
 describe("success", () => {
   test(
+    "a wrong option is told with the model's own path, not with the wrapper's",
+    inWorkspace(async (ws) => {
+      for (const root of [ws.root, `${ws.root}/.`]) {
+        const context = hostContext(ws, { workspaceRoot: root });
+        const message = await failure(looseRead(context, "src/a.txt", { max_lines: 0 }), ws);
+        assert.match(message, /max_lines must be .*, got 0: src\/a\.txt$/);
+      }
+    }),
+  );
+
+  test(
     "the host's absolute path is read, and the answer's path is relative",
     inWorkspace(async (ws) => {
       const bytes = concat("\ufeffa\r\nb\r\n");

@@ -497,6 +497,8 @@ describe("standard input and output", () => {
         assert.equal(await codeOf(2, `{"id":2,${list},"params":[]}`), -32602);
         const meta = '"params":{"_meta":{"progressToken":null}}';
         assert.equal(await codeOf(3, `{"id":3,${list},${meta}}`), -32602);
+        const bad = await codeOf(9, '{"id":9,"jsonrpc":"2.0","method":"initialize","params":{}}');
+        assert.equal(bad, -32602);
         assert.equal(await codeOf(4, '{"id":4,"method":"ping"}'), -32600);
         assert.equal(await codeOf(5, '{"id":5,"jsonrpc":"1.0","method":"ping"}'), -32600);
         const batch = [6, 7].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }));

@@ -277,7 +277,7 @@ describe("a session's toolkit", () => {
       const toolkit = toolkitOf(ws);
       const first = await toolkit.invoke("read_file", { path: "a.txt", max_lines: 2 });
       assert.equal(first.status, "success");
-      const call = '{"path":"a.txt","start_line":3}';
+      const call = '{"path":"a.txt","start_line":3,"max_lines":2}';
       assert.equal(first.hint, `The file goes on: call read_file with ${call}.`);
       const last = await toolkit.invoke("read_file", call);
       assert.deepEqual(Object.keys(last), ["status", "data"]);
@@ -288,6 +288,7 @@ describe("a session's toolkit", () => {
     ["an object", { path: "a.txt", start_line: 2, max_lines: 1 }],
     ["numbers as text", { path: "a.txt", start_line: "2", max_lines: " 1 " }],
     ["JSON text", '{"path":"a.txt","start_line":2,"max_lines":1}'],
+    ["in a code fence", '```json\n{"path":"a.txt","start_line":2,"max_lines":1}\n```\n'],
     ["JSON text of JSON text", JSON.stringify('{"path":"a.txt","start_line":2,"max_lines":"1"}')],
     ["unknown keys", { path: "a.txt", start_line: 2, max_lines: 1, explanation: "…", signal: 1 }],
   ];
@@ -390,7 +391,8 @@ describe("a session's toolkit", () => {
     ['{"path":"a",}', /not valid JSON: .* no comma before \}/],
     ["{'path':'a'}", /not valid JSON: .* in double quotes/],
     ['{"path":"a","max_lines":None}', /not valid JSON: .* no None/],
-    ['```json\n{"path":"a"}\n```', /not valid JSON: .* no code fence or text around it/],
+    ['Here it is: {"path":"a"}', /not valid JSON: .* no code fence or text around it/],
+    [{ path: "a", start_line: "-1" }, /start_line must be an integer >= 1, got -1: a$/],
     ['{"path":"a\n"}', /not valid JSON: .* line breaks in them as \\n/],
     [[1], /the arguments must be a JSON object, not an array/],
     [{ file_path: "a" }, /rename file_path to path/],
@@ -445,7 +447,8 @@ describe("a session's toolkit", () => {
     "tools go by their names, dots written as _ too, and by no others",
     inWorkspace(async (ws) => {
       const toolkit = toolkitOf(ws, { store: memoryStore({ "a.cs": "class A {}" }) });
-      for (const name of ["workspace.read_file", "workspace_read_file"]) {
+      const names = ["workspace.read_file", "workspace_read_file", "functions.workspace_read_file"];
+      for (const name of names) {
         const result = await toolkit.invoke(name, { path: "a.cs" });
         assert.equal(result.status, "success", name);
       }

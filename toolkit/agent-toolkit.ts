@@ -81,7 +81,7 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
       const { path, ...options } = args ?? {};
       const bound = callContext(call);
       const result = await ToolCatalog.read_file.handler(bound, path, options);
-      if (result.status === "success") return withNextWindow(result, result.data);
+      if (result.status === "success") return withNextWindow(result, options.max_lines);
       const isMissing = result.error.details.code === "NOT_FOUND";
       if (!isMissing || context.nearMisses === false) return result;
       return withNearMisses(result, await nearMissesOf(workspace, path, bound.signal));
@@ -115,9 +115,13 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
   };
 }
 
-/** The tool of a name, as providers may have had to spell it: without dots. */
+/**
+ * The tool of a name, as providers may have had to spell it: without dots. Some models put the name space
+ * before it in which they were shown it.
+ */
 export function toolNamed(name: unknown): ToolName | null {
-  return TOOL_NAMES.find((known) => known === name || providerName(known) === name) ?? null;
+  const plain = typeof name === "string" ? name.replace(/^functions\./, "") : name;
+  return TOOL_NAMES.find((known) => known === plain || providerName(known) === plain) ?? null;
 }
 
 /** The tools that the policy, the write scope and the context let a model use. */
@@ -144,10 +148,11 @@ function isUsable(context: ToolContext, name: ToolName): boolean {
 
 function withNextWindow(
   result: ToolSuccess<ReadFileOutput>,
-  { path, next_start_line }: ReadFileOutput,
+  max_lines: number | null | undefined,
 ): ToolSuccess<ReadFileOutput> {
-  if (next_start_line === null) return result;
-  const next = JSON.stringify({ path, start_line: next_start_line });
+  const { path, next_start_line: start_line } = result.data;
+  if (start_line === null) return result;
+  const next = JSON.stringify({ path, start_line, max_lines: max_lines ?? undefined });
   return { ...result, hint: `The file goes on: call read_file with ${next}.` };
 }
 

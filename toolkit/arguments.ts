@@ -65,7 +65,7 @@ const NOT_JSON =
 function readObject(sent: unknown): Record<string, unknown> | string {
   let value = sent;
   for (let times = 0; typeof value === "string" && times < 2; times += 1) {
-    const text = value;
+    const text = withoutFence(value);
     if (text.trim() === "") return {};
     try {
       value = JSON.parse(text);
@@ -77,6 +77,11 @@ function readObject(sent: unknown): Record<string, unknown> | string {
   return typeof value === "object" && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : `the arguments must be a JSON object, not ${shown(value)}`;
+}
+
+/** What stands in a code fence that is around it all. */
+function withoutFence(text: string): string {
+  return /^\s*```(?:json)?\s*(\{[\s\S]*\})\s*```\s*$/i.exec(text)?.[1] ?? text;
 }
 
 function readValue(schema: JsonSchema, value: unknown): unknown {
@@ -98,7 +103,7 @@ function readValue(schema: JsonSchema, value: unknown): unknown {
 }
 
 function numberIn(text: string): number | undefined {
-  return /^\s*\+?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+  return /^\s*[+-]?\d+(?:\.\d+)?(?:e\d+)?\s*$/i.test(text) ? Number(text) : undefined;
 }
 
 const RULES: Readonly<Record<string, string>> = {

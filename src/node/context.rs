@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Unknown};
@@ -13,7 +13,7 @@ use super::workspace::Workspace;
 use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::create_file::{CreateFileOptions, DEFAULT_MAX_CREATE_BYTES, Durability, WriteScope};
 use crate::hash::ContentHash;
-use crate::path::spells;
+use crate::path::{WorkspacePath, spells};
 use crate::sandbox::{RootError, Sandbox};
 use crate::text::InvalidUtf8;
 
@@ -106,6 +106,17 @@ impl Context {
         match &self.root {
             Root::Held(sandbox) => sandbox.is_spelled_in(text),
             Root::Named(root) => root.to_str().is_some_and(|root| spells(text, root)),
+        }
+    }
+
+    /// What of an absolute path lies beneath the root, by its spelling.
+    pub(super) fn part_inside(&self, absolute: &str) -> Option<String> {
+        match &self.root {
+            Root::Held(sandbox) => Some(sandbox.locate(absolute).ok()?.to_string()),
+            Root::Named(root) => {
+                let part = Path::new(absolute).strip_prefix(root).ok()?.to_str()?;
+                Some(WorkspacePath::parse(part).ok()?.to_string())
+            }
         }
     }
 

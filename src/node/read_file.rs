@@ -166,7 +166,10 @@ pub(super) fn prepare<'env, T>(
     let signals = Signals::read(env, [options, Some(context)])?;
     let refuse = |error: ArgumentError, context: Option<&Context>| {
         let given = path.string().ok();
-        let error = ReadFileError::new(error, given.as_ref().map(Text::as_str));
+        let given = given.as_ref().map(Text::as_str);
+        // A secure-tool host has made an absolute path of the model's.
+        let beneath = given.zip(context).and_then(|(given, context)| context.part_inside(given));
+        let error = ReadFileError::new(error, beneath.as_deref().or(given));
         let is_secret = |text: &str| context.is_some_and(|context| context.is_spelled_in(text));
         NotStarted::Refused(Err(error.hiding(is_secret)))
     };

@@ -4,6 +4,7 @@
 export { Server } from "@modelcontextprotocol/sdk/server/index.js";
 export {
   ErrorCode,
+  InitializeRequestSchema,
   JSONRPCMessageSchema,
   ResultSchema,
   RootsListChangedNotificationSchema,

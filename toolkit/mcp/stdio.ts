@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { Transform, type TransformCallback, type Writable } from "node:stream";
-import { ErrorCode, JSONRPCMessageSchema } from "./sdk.js";
+import { ErrorCode, InitializeRequestSchema, JSONRPCMessageSchema } from "./sdk.js";
 import type { McpServer, McpTransport } from "./server.js";
 
 /** The longest message in bytes: far more than a file that can be created takes, even if it is all escapes. */
@@ -69,7 +69,7 @@ class LinesTransport implements McpTransport {
     let read: unknown;
     try {
       if (!isUtf8(line)) throw new SyntaxError("not UTF-8");
-      read = JSON.parse(line.toString());
+      read = JSON.parse(line.toString().replace(/^\uFEFF/, ""));
     } catch (error) {
       this.onerror?.(error as Error);
       return;
@@ -82,11 +82,13 @@ class LinesTransport implements McpTransport {
 
   #receive(given: unknown): void {
     const { success, data, error } = JSONRPCMessageSchema.safeParse(given);
-    if (success) {
+    // The SDK's server would answer its own mistake, and show what its validator says.
+    const begins = success && "method" in data && "id" in data && data.method === "initialize";
+    if (success && (!begins || InitializeRequestSchema.safeParse(data).success)) {
       this.onmessage?.(data);
       return;
     }
-    this.onerror?.(error);
+    this.onerror?.(error ?? new TypeError("initialize without its params"));
     const { id, method, jsonrpc } = (given ?? {}) as Record<string, unknown>;
     if (method === undefined || (typeof id !== "string" && typeof id !== "number")) return;
     const isRequest = jsonrpc === "2.0" && typeof method === "string";
