@@ -8,9 +8,10 @@ import { parseArgs } from "node:util";
 import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
+import { kills } from "./checks/kills.mts";
 import { swaps } from "./checks/swaps.mts";
 
-const CHECKS: Check[] = [swaps];
+const CHECKS: Check[] = [swaps, kills];
 
 const HELP = `npm run torture -- [options]
 
