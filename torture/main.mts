@@ -5,13 +5,14 @@
 // Prints one table. Ends with 1 if anything was violated, or if a control did not fail.
 
 import { parseArgs } from "node:util";
+import { kills } from "./checks/kills.mts";
+import { races } from "./checks/races.mts";
+import { swaps } from "./checks/swaps.mts";
 import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
-import { kills } from "./checks/kills.mts";
-import { swaps } from "./checks/swaps.mts";
 
-const CHECKS: Check[] = [swaps, kills];
+const CHECKS: Check[] = [swaps, kills, races];
 
 const HELP = `npm run torture -- [options]
 

@@ -34,7 +34,7 @@ export const kills: Check = {
   async *run({ scale, seed }) {
     const random = new Random(seed);
     for (const [where, victim] of Object.entries(VICTIMS)) {
-      const count = where === "core" ? scale.of(400, 10_000) : scale.of(16, 500);
+      const count = where === "core" ? scale.of(1_000, 10_000) : scale.of(16, 500);
       for (const what of ["create", "overwrite"] as const) {
         const found = await killMany(count, () => killOne(victim, what, true, random));
         const naive = await killUntilPartial(count, () => killOne(victim, what, false, random));
@@ -72,10 +72,7 @@ async function killMany(count: number, kill: () => Promise<string[]>): Promise<s
 }
 
 /** The same, in rounds, until enough has gone wrong: at most ten times as many. */
-async function killUntilPartial(
-  count: number,
-  kill: () => Promise<string[]>,
-): Promise<string[][]> {
+async function killUntilPartial(count: number, kill: () => Promise<string[]>): Promise<string[][]> {
   const found: string[][] = [];
   const wrong = () => found.filter((partial) => partial.length > 0).length;
   while (wrong() < ENOUGH && found.length < count * 10) {

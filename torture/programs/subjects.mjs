@@ -1,6 +1,13 @@
 // What is attacked: ringfence through all its ways in, or another package.
 
-import { createFile, createFileSync, readFile, readFileSync, readFileUri, Workspace } from "../../index.js";
+import {
+  createFile,
+  createFileSync,
+  readFile,
+  readFileSync,
+  readFileUri,
+  Workspace,
+} from "../../index.js";
 
 /**
  * @param {{ subject: string, packages?: string, containment: string | null, root: string }} job

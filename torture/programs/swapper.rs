@@ -68,7 +68,8 @@ mod attack {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Vec<Step>, Box<dyn Error>> {
         let mut steps = Vec::new();
         while let Some(verb) = arguments.next() {
-            let mut next = || arguments.next().ok_or_else(|| format!("{verb}: an argument is missing"));
+            let mut next =
+                || arguments.next().ok_or_else(|| format!("{verb}: an argument is missing"));
             steps.push(match verb.as_str() {
                 "exchange" => Step::Exchange(next()?.into(), next()?.into()),
                 "rename" => Step::Rename(next()?.into(), next()?.into()),
