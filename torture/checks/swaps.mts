@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Check, Row, Setting } from "../kit/check.mts";
 import { answerOf, nativeProgram, script, start, TIERS, type Tier } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
-import { installPeers, PEERS } from "../peers/install.mts";
+import { installPeers, PEERS, versionOf } from "../peers/install.mts";
 
 /** Where an attack takes place: `at` is beneath the root, `out` is what lies outside. */
 interface Place {
@@ -109,6 +109,7 @@ const SHAPES: Shape[] = [
 interface Tally {
   operations: number;
   violations: number;
+  answered: number;
   examples: string[];
 }
 
@@ -118,7 +119,7 @@ interface Attack {
   shape: Shape;
   action: Action;
   subject: string;
-  packages?: string;
+  peers?: Peers;
   tier: Tier;
   operations: number;
   controls: number;
@@ -137,7 +138,7 @@ export const swaps: Check = {
         }
       }
     }
-    if (setting.peers) yield* peers(setting);
+    if (setting.peers) yield* await attackPeers(setting);
   },
 };
 
@@ -145,54 +146,49 @@ function amount({ scale }: Setting, action: Action): number {
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
 }
 
-async function* peers(setting: Setting): AsyncIterable<Row> {
-  yield* inPeerFolder(setting, async function* (packages) {
+/** Where other packages are, and the Node that runs them. */
+interface Peers {
+  packages: string;
+  node: string;
+}
+
+/** They are installed for the time of the check, and nothing stays of them. */
+async function attackPeers(setting: Setting): Promise<Row[]> {
+  return inScratch(async (packages) => {
+    setting.say("installing the other packages from npm");
+    const node = await installPeers(packages);
+    const operations = setting.scale.of(4_000, 40_000);
+    const rows: Row[] = [];
     for (const subject of PEERS) {
       for (const shape of SHAPES) {
         for (const action of ["read", "write"] as const) {
-          const operations = setting.scale.of(4_000, 40_000);
-          yield await attack({
-            ...{ shape, action, tier: "kernel", subject, packages, operations, controls: 0 },
-          });
+          setting.say(`${subject}, ${action}: ${shape.name}`);
+          const peers = { packages, node };
+          const settings = { shape, action, subject, peers, operations, controls: 0 };
+          rows.push(await attack({ ...settings, tier: "kernel" }));
         }
       }
     }
-  });
-}
-
-/** Peers are installed for the time of the check, and nothing stays of them. */
-async function* inPeerFolder(
-  setting: Setting,
-  body: (packages: string) => AsyncIterable<Row>,
-): AsyncIterable<Row> {
-  const rows = await inScratch(async (packages) => {
-    setting.say("installing the other packages from npm");
-    await installPeers(packages);
-    const rows: Row[] = [];
-    for await (const row of body(packages)) {
-      setting.say(`${row.where}: ${row.check}`);
-      rows.push(row);
-    }
     return rows;
   });
-  yield* rows;
 }
 
 async function attack(settings: Attack): Promise<Row> {
-  const { shape, action, subject, tier } = settings;
-  const isPeer = subject !== "ringfence";
+  const { shape, action, subject, peers, tier } = settings;
+  const isPeer = peers !== undefined;
   const head = {
     check: `swap, ${action === "read" ? "reading" : "creating"}: ${shape.name}`,
-    where: isPeer ? subject : tier,
+    where: peers ? `${subject} ${versionOf(subject, peers.packages)}` : tier,
   };
   try {
     const { subject: found, control } = await inScratch((base) => fight(settings, base));
-    const { operations, violations, examples } = found;
+    const { operations, violations, answered, examples } = found;
+    if (!isPeer && answered === 0) throw new Error(`${head.check}: everything was refused`);
     return {
       ...head,
       ...{ operations, violations, examples, isPeer },
       control: isPeer
-        ? { none: "it is one itself" }
+        ? { none: `it is one itself, and refused ${operations - answered}` }
         : { what: action === "read" ? "realpath, then open" : "realpath, then write", ...control },
     };
   } catch (error) {
@@ -202,7 +198,7 @@ async function attack(settings: Attack): Promise<Row> {
 }
 
 async function fight(settings: Attack, base: string) {
-  const { shape, action, subject, packages, tier, operations, controls } = settings;
+  const { shape, action, subject, peers, tier, operations, controls } = settings;
   const root = path.join(base, "ws");
   const outside = path.join(base, "outside");
   const place = {
@@ -216,13 +212,15 @@ async function fight(settings: Attack, base: string) {
 
   const { folder, homes, clears = false, fresh = null } = shape;
   const job = {
-    ...{ subject, packages, containment: tier, action, root, outside },
+    ...{ subject, packages: peers?.packages, containment: tier, action, root, outside },
     ...{ folder, homes, clears, fresh, operations, controls, mostControls: 200_000 },
   };
   const swapper = start([nativeProgram("swapper"), ...steps]);
   await swapper.ready;
   try {
-    const worker = start(script("swap-worker.mjs", tier, JSON.stringify(job)));
+    const command = script("swap-worker.mjs", tier, JSON.stringify(job));
+    if (peers) command[0] = peers.node;
+    const worker = start(command);
     const tallies = await answerOf<{ subject: Tally; control: Tally }>(worker);
     await swapper.finish();
     countLeftovers(root, tallies.subject);

@@ -42,15 +42,15 @@ const within = (/** @type {string} */ name) => path.posix.join(job.folder, name)
 class Tally {
   operations = 0;
   violations = 0;
+  /** How many came to anything but a refusal. */
+  answered = 0;
   /** @type {string[]} */
   examples = [];
-  /** @type {Record<string, number>} */
-  outcomes = {};
 
-  /** @param {string} outcome */
-  count(outcome) {
+  /** @param {string | undefined} code Why it was refused. */
+  count(code) {
     this.operations++;
-    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
+    if (code === undefined) this.answered++;
   }
 
   /** @param {string} example */
@@ -108,7 +108,7 @@ class Guard {
  */
 async function readOnce(side, tally, turn) {
   const { text, code } = await side.read(within("a.txt"), turn);
-  tally.count(code ?? (text === SECRET ? "escaped" : "read"));
+  tally.count(code);
   if (text === SECRET) tally.violation("the file outside was read");
   else if (text !== undefined && text !== INSIDE) tally.violation(`read ${JSON.stringify(text)}`);
   else if (code && side.unexpected(code)) tally.violation(`refused as ${code}`);
@@ -124,7 +124,7 @@ async function writeOnce(side, tally, turn, guard) {
   const isNew = turn % 2 === 0;
   const name = isNew ? (job.fresh ?? `${side.name}-${turn}.txt`) : "a.txt";
   const code = await side.write(within(name), `${side.name} ${turn}\n`, !isNew, turn);
-  tally.count(code ?? (isNew ? "created" : "overwritten"));
+  tally.count(code);
   const changed = guard.look();
   if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
   else if (code && side.unexpected(code)) tally.violation(`refused as ${code}`);
