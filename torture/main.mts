@@ -5,6 +5,7 @@
 // Prints one table. Ends with 1 if anything was violated, or if a control did not fail.
 
 import { parseArgs } from "node:util";
+import { faults } from "./checks/faults.mts";
 import { kills } from "./checks/kills.mts";
 import { races } from "./checks/races.mts";
 import { swaps } from "./checks/swaps.mts";
@@ -12,7 +13,7 @@ import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
 
-const CHECKS: Check[] = [swaps, kills, races];
+const CHECKS: Check[] = [swaps, kills, races, faults];
 
 const HELP = `npm run torture -- [options]
 

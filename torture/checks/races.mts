@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { Check, Row } from "../kit/check.mts";
-import { answerOf, type Running, script, start, TIERS, type Tier } from "../kit/programs.mts";
+import { answerOf, linesOf, script, start, TIERS, type Tier } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 
 const CREATORS = 64;
@@ -101,31 +101,6 @@ function wrongOutcome(outcomes: string[], target: string): string | undefined {
   if (odd) return `a loser was told ${odd}`;
   const content = fs.readFileSync(target, "utf8");
   return content === String(winners[0]) ? undefined : `the file is ${content}'s, not the winner's`;
-}
-
-/** The lines that a program prints, one for each call. */
-function linesOf({ child, ended }: Running): () => Promise<string> {
-  const waiting: ((line: string) => void)[] = [];
-  const lines: string[] = [];
-  let rest = "";
-  child.stdout?.on("data", (text: string) => {
-    const parts = (rest + text).split("\n");
-    rest = parts.pop() ?? "";
-    for (const line of parts) {
-      const next = waiting.shift();
-      if (next) next(line);
-      else lines.push(line);
-    }
-  });
-  const failed = ended.then(({ code, stderr }): never => {
-    throw new Error(`a racer ended with ${code}: ${stderr}`);
-  });
-  failed.catch(() => {}); // they end when all is done, too
-  return () => {
-    const line = lines.shift();
-    if (line !== undefined) return Promise.resolve(line);
-    return Promise.race([new Promise<string>((resolve) => waiting.push(resolve)), failed]);
-  };
 }
 
 /** All count one file up; what is missing in the end is a lost update. */

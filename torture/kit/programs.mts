@@ -29,8 +29,13 @@ export async function buildPrograms(): Promise<void> {
 
 /** The command that runs one of the JavaScript programs, on a tier. */
 export function script(name: string, tier: Tier, ...args: string[]): string[] {
+  return scriptWith([], name, tier, ...args);
+}
+
+/** The same with flags for Node. */
+export function scriptWith(flags: string[], name: string, tier: Tier, ...args: string[]): string[] {
   const file = fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
-  return onTier(tier, [process.execPath, file, ...args]);
+  return onTier(tier, [process.execPath, ...flags, file, ...args]);
 }
 
 /** A command, in a process that has `openat2` or has not. */
@@ -101,4 +106,29 @@ export async function answerOf<T>(running: Running): Promise<T> {
   const { code, stdout, stderr } = await running.ended;
   if (code !== 0) throw new Error(`a program ended with ${code}: ${stderr}`);
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as T;
+}
+
+/** The lines that a program prints, one for each call. */
+export function linesOf({ child, ended }: Running): () => Promise<string> {
+  const waiting: ((line: string) => void)[] = [];
+  const lines: string[] = [];
+  let rest = "";
+  child.stdout?.on("data", (text: string) => {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop() ?? "";
+    for (const line of parts) {
+      const next = waiting.shift();
+      if (next) next(line);
+      else lines.push(line);
+    }
+  });
+  const failed = ended.then(({ code, stderr }): never => {
+    throw new Error(`a program ended with ${code}: ${stderr}`);
+  });
+  failed.catch(() => {}); // they end when all is done, too
+  return () => {
+    const line = lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    return Promise.race([new Promise<string>((resolve) => waiting.push(resolve)), failed]);
+  };
 }
