@@ -8,12 +8,14 @@ import { parseArgs } from "node:util";
 import { faults } from "./checks/faults.mts";
 import { kills } from "./checks/kills.mts";
 import { races } from "./checks/races.mts";
+import { scarcity } from "./checks/scarcity.mts";
 import { swaps } from "./checks/swaps.mts";
+import { tiers } from "./checks/tiers.mts";
 import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
 
-const CHECKS: Check[] = [swaps, kills, races, faults];
+const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers];
 
 const HELP = `npm run torture -- [options]
 
