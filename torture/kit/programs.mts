@@ -65,12 +65,20 @@ export interface Running {
 export interface StartOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
+  /** After how many milliseconds it is killed. */
+  timeout?: number;
 }
 
 /** Starts a program, whose standard input is a pipe that ends with this process. */
 export function start([program, ...args]: string[], options: StartOptions = {}): Running {
   if (program === undefined) throw new Error("no program");
-  const child = spawn(program, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program, args, {
+    ...options,
+    stdio: ["pipe", "pipe", "pipe"],
+    // Whatever hangs is a failure, and not for ever.
+    timeout: options.timeout ?? 30 * 60_000,
+    killSignal: "SIGKILL",
+  });
   const printed = { stdout: "", stderr: "" };
   child.stdin.on("error", () => {}); // it may be gone before it is told to go
   for (const stream of ["stdout", "stderr"] as const) {
