@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { faults } from "./checks/faults.mts";
 import { kills } from "./checks/kills.mts";
+import { memory } from "./checks/memory.mts";
 import { races } from "./checks/races.mts";
 import { resources } from "./checks/resources.mts";
 import { scarcity } from "./checks/scarcity.mts";
@@ -16,7 +17,7 @@ import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
 
-const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers, resources];
+const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers, resources, memory];
 
 const HELP = `npm run torture -- [options]
 
