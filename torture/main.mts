@@ -6,6 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { faults } from "./checks/faults.mts";
+import { fuzzing } from "./checks/fuzzing.mts";
 import { kills } from "./checks/kills.mts";
 import { memory } from "./checks/memory.mts";
 import { races } from "./checks/races.mts";
@@ -17,7 +18,7 @@ import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
 
-const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers, resources, memory];
+const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers, resources, memory, fuzzing];
 
 const HELP = `npm run torture -- [options]
 
