@@ -192,8 +192,8 @@ async function failAll(
   for (const command of commands) {
     for (const call of await callsOf(victim, command)) {
       const first = random.below(FAILURES.length);
-      for (let i = 0; i < scale.of(2, FAILURES.length); i++) {
-        const failure = FAILURES[(first + i * 3) % FAILURES.length] ?? ["EIO", 1];
+      for (let i = 0; i < scale.of(1, FAILURES.length); i++) {
+        const failure = FAILURES[(first + i) % FAILURES.length] ?? ["EIO", 1];
         await failOnce(victim, command, call, failure, count);
       }
     }

@@ -9,6 +9,9 @@ import { inScratch } from "../kit/scratch.mts";
 
 const CREATORS = 64;
 const COUNTERS = 8;
+/** In so many rounds must the naive way have gone wrong, before it may stop; or so many have passed. */
+const ENOUGH = 5;
+const MOST_NAIVE_ROUNDS = 300;
 
 interface Count {
   operations: number;
@@ -20,7 +23,7 @@ export const races: Check = {
   name: "races",
   async *run({ scale }) {
     for (const tier of TIERS) {
-      const [found, naive] = await oneWinner(tier, scale.of(40, 1_000), scale.of(6, 50));
+      const [found, naive] = await oneWinner(tier, scale.of(40, 1_000));
       const control = { what: "exists?, then write", ...naive };
       yield rowOf(`${CREATORS} processes create one name`, tier, found, control);
     }
@@ -51,25 +54,27 @@ function rowOf(check: string, where: Tier, found: Count, control: Count & { what
  * Round after round all create one name at once, first by ringfence, then naively. Each round in
  * which not exactly one won is a violation.
  */
-async function oneWinner(tier: Tier, rounds: number, naiveRounds: number): Promise<[Count, Count]> {
+async function oneWinner(tier: Tier, rounds: number): Promise<[Count, Count]> {
   return inScratch(async (base) => {
     const root = path.join(base, "ws");
     fs.mkdirSync(root);
     const gates = ["even", "odd"].map((name) => path.join(base, name));
     execFileSync("mkfifo", gates);
-    const amounts = [rounds, naiveRounds].map(String);
     const racers = Array.from({ length: CREATORS }, (_, number) =>
-      start(script("racer.mjs", tier, root, String(number), ...amounts, ...gates)),
+      start(script("racer.mjs", tier, root, String(number), String(rounds), ...gates)),
     );
     try {
       const lines = racers.map(linesOf);
       await Promise.all(lines.map((line) => line())); // "ready"
-      const wrong: (string | undefined)[] = [];
-      for (let round = 0; round < rounds + naiveRounds; round++) {
+      const [found, naive]: [string[], string[]] = [[], []];
+      let round = 0;
+      const isEnough = () => naive.length >= ENOUGH || round >= rounds + MOST_NAIVE_ROUNDS;
+      for (; round < rounds || !isEnough(); round++) {
         const outcomes = await oneRound(lines, gates[round % 2] ?? "");
-        wrong.push(wrongOutcome(outcomes, path.join(root, `${round}.txt`)));
+        const wrong = wrongOutcome(outcomes, path.join(root, `${round}.txt`));
+        if (wrong) (round < rounds ? found : naive).push(`round ${round}: ${wrong}`);
       }
-      return [countOf(wrong.slice(0, rounds)), countOf(wrong.slice(rounds))];
+      return [countOf(rounds, found), countOf(round - rounds, naive)];
     } finally {
       await Promise.all(racers.map((racer) => racer.kill()));
     }
@@ -85,13 +90,9 @@ async function oneRound(lines: (() => Promise<string>)[], gate: string): Promise
   return outcomes;
 }
 
-function countOf(rounds: (string | undefined)[]): Count {
-  const examples = rounds.flatMap((wrong, i) => (wrong ? [`round ${i}: ${wrong}`] : []));
-  return {
-    operations: rounds.length * CREATORS,
-    violations: examples.length,
-    examples: examples.slice(0, 5),
-  };
+function countOf(rounds: number, wrong: string[]): Count {
+  const examples = wrong.slice(0, 5);
+  return { operations: rounds * CREATORS, violations: wrong.length, examples };
 }
 
 function wrongOutcome(outcomes: string[], target: string): string | undefined {

@@ -12,7 +12,7 @@ interface Tally {
 export const tiers: Check = {
   name: "tiers",
   async *run({ scale, seed }) {
-    const count = scale.of(20_000, 200_000);
+    const count = scale.of(10_000, 200_000);
     const program = start([nativeProgram("differential"), String(seed), String(count)]);
     const { control, ...found } = await answerOf<Tally & { control: Tally }>(program);
     yield {

@@ -1,15 +1,15 @@
 // One of many that create the same names at the same moment.
 //
-//     node racer.mjs ROOT NUMBER ROUNDS NAIVE-ROUNDS GATE GATE
+//     node racer.mjs ROOT NUMBER ROUNDS GATE GATE
 //
-// First so many rounds by ringfence, then so many in the naive way. The gates are FIFOs: opening one waits until the other end is opened too, and then everybody who
+// So many rounds by ringfence, and from then on in the naive way, until it is killed. The gates are FIFOs: opening one waits until the other end is opened too, and then everybody who
 // waits goes on at once. After each round a line says what came of it: "won", or the error's code.
 
 import fs from "node:fs";
 import path from "node:path";
 import { createFileSync, Workspace } from "../../index.js";
 
-const [, , root = "", number, rounds, naiveRounds, ...gates] = process.argv;
+const [, , root = "", number, rounds, ...gates] = process.argv;
 const workspace = Workspace.open(root, { durability: "none" });
 
 /** @param {string} name */
@@ -26,7 +26,7 @@ function create(name) {
 }
 
 fs.writeSync(1, "ready\n");
-for (let round = 0; round < Number(rounds) + Number(naiveRounds); round++) {
+for (let round = 0; ; round++) {
   const way = round < Number(rounds) ? create : createNaively;
   fs.closeSync(fs.openSync(gates[round % 2] ?? "", "r"));
   fs.writeSync(1, `${way(`${round}.txt`)}\n`);
