@@ -40,6 +40,11 @@ const { values: options } = parseArgs({
   },
 });
 
+// Leaving by these, the process takes its programs and folders with it.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => process.exit(1));
+}
+
 if (options.help) console.log(HELP);
 else process.exitCode = await torture();
 

@@ -69,6 +69,13 @@ export interface StartOptions {
   timeout?: number;
 }
 
+/** What is under way: none of it outlives this process, unless that is killed outright. */
+const running = new Set<ChildProcess>();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Starts a program, whose standard input is a pipe that ends with this process. */
 export function start([program, ...args]: string[], options: StartOptions = {}): Running {
   if (program === undefined) throw new Error("no program");
@@ -79,6 +86,8 @@ export function start([program, ...args]: string[], options: StartOptions = {}):
     timeout: options.timeout ?? 30 * 60_000,
     killSignal: "SIGKILL",
   });
+  running.add(child);
+  child.on("close", () => running.delete(child));
   const printed = { stdout: "", stderr: "" };
   child.stdin.on("error", () => {}); // it may be gone before it is told to go
   for (const stream of ["stdout", "stderr"] as const) {

@@ -1,4 +1,4 @@
-// What writer.rs does, by the addon: node hammer.mjs create|overwrite addon|in-place ROOT SIZE
+// What writer.rs does, by the addon, until it is killed or its parent has ended: node hammer.mjs create|overwrite addon|in-place ROOT SIZE
 
 import fs from "node:fs";
 import path from "node:path";
@@ -25,7 +25,8 @@ function write(name, content, turn) {
   if (!result.success) throw new Error(JSON.stringify(result));
 }
 
-for (let turn = 0; ; turn++) {
+const parent = process.ppid;
+for (let turn = 0; process.ppid === parent; turn++) {
   const name = overwrite ? "a.txt" : `${turn}.txt`;
   write(name, String(contents[overwrite ? turn % 2 : 0]), turn);
   if (!overwrite && turn >= KEPT) fs.unlinkSync(path.join(root, `${turn - KEPT}.txt`));

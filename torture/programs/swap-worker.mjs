@@ -136,17 +136,18 @@ async function writeOnce(side, tally, turn, guard) {
 /**
  * Removes what was made, wherever the attacker has moved its folder.
  *
+ * The folder may change places between one look and the next, and even keep step with looks that go
+ * by turns, since both take the same lock: so they go by chance.
+ *
  * @param {string} name
  */
 function removeMade(name) {
-  // The folder may change places between one look and the next.
-  for (let attempt = 0; attempt < 20; attempt++) {
-    for (const home of job.homes) {
-      try {
-        fs.unlinkSync(at(home, name));
-        return true;
-      } catch {}
-    }
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const home = job.homes[Math.floor(Math.random() * job.homes.length)] ?? "";
+    try {
+      fs.unlinkSync(at(home, name));
+      return true;
+    } catch {}
   }
   return false;
 }

@@ -1,4 +1,4 @@
-//! Writes files over and over until it is killed, by the core or in place: the victim of the kill
+//! Writes files over and over until it is killed, or its standard input ends, by the core or in place: the victim of the kill
 //! checks. A process that starts in a millisecond can be killed ten thousand times.
 //!
 //! ```sh
@@ -9,7 +9,7 @@
 //! of syncing and both tiers take turns. Says "ready" after the first file.
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use ringfence::path::NewFilePath;
@@ -22,6 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let usage = "usage: writer create|overwrite core|in-place ROOT SIZE";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, how, root, size] = arguments.as_slice() else { return Err(usage.into()) };
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
     let overwrite = what == "overwrite";
     let mut write = writer(how == "core", Path::new(root), overwrite)?;
     let contents = ["A", "B"].map(|letter| letter.repeat(size.parse().unwrap_or(0)));
