@@ -1,4 +1,6 @@
-// What writer.rs does, by the addon, until it is killed or its parent has ended: node hammer.mjs create|overwrite addon|in-place ROOT SIZE
+// What writer.rs does, by the addon, until it is killed or its parent has ended:
+//
+//     node hammer.mjs create|overwrite addon|in-place ROOT SIZE
 
 import fs from "node:fs";
 import path from "node:path";

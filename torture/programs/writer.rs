@@ -1,5 +1,6 @@
-//! Writes files over and over until it is killed, or its standard input ends, by the core or in place: the victim of the kill
-//! checks. A process that starts in a millisecond can be killed ten thousand times.
+//! Writes files over and over, by the core or in place, until it is killed: the victim of the kill
+//! checks. A process that starts in a millisecond can be killed ten thousand times. It ends with its
+//! standard input, too.
 //!
 //! ```sh
 //! writer create|overwrite core|in-place ROOT SIZE
