@@ -1,6 +1,6 @@
 // `createAgentToolkit`: the tools of one session, as its model calls them.
 
-import { type ReadFileOutput, Workspace } from "../index.js";
+import { nearMisses, type ReadFileOutput, Workspace } from "../index.js";
 import { throwIfAborted } from "./abort.js";
 import { readArguments } from "./arguments.js";
 import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
@@ -12,8 +12,8 @@ import {
   type ToolArguments,
   type ToolName,
 } from "./definitions/tools.js";
-import { runtimeFailure, type ToolResult, type ToolSuccess } from "./result.js";
-import { isAllowed, isWithinScope } from "./secure-tool.js";
+import { runtimeFailure, type ToolFailure, type ToolResult, type ToolSuccess } from "./result.js";
+import { isPermitted } from "./secure-tool.js";
 
 /** Options of one call. */
 export interface InvokeOptions {
@@ -27,20 +27,35 @@ export type BoundTool<Name extends ToolName> = (
   options?: InvokeOptions,
 ) => Promise<ToolResult<ToolResults[Name]>>;
 
+/**
+ * What a model sent: of a name that is known only when it comes, anything. Arguments that are written for a
+ * tool by its name have to be that tool's.
+ */
+type UnlessKnown<Name extends string, Args> = Name extends ToolName
+  ? unknown extends Args
+    ? Args
+    : never
+  : Args;
+
 export interface AgentToolkit {
   /** The tools by name, bound to the context. */
   readonly tools: { readonly [Name in ToolName]: BoundTool<Name> };
   /**
    * Calls a tool by its name, dots written as `_` too, with what a model sent as its arguments: an
-   * object, its JSON text, `"10"` for 10, `null` for what is absent. Never throws; rejects only with
-   * the reason of an aborted signal.
+   * object, its JSON text, `"10"` for 10, `null` for what is absent. Keys that the tool does not have
+   * are ignored, and named in the answer. Never throws; rejects only with the reason of an aborted
+   * signal.
    */
   invoke<Name extends ToolName>(
     name: Name,
-    args: ToolArguments[Name],
+    args: ToolArguments[Name] | string,
     options?: InvokeOptions,
   ): Promise<ToolResult<ToolResults[Name]>>;
-  invoke(name: string, args: unknown, options?: InvokeOptions): Promise<ToolResult>;
+  invoke<Name extends string, Args>(
+    name: Name,
+    args: UnlessKnown<Name, Args>,
+    options?: InvokeOptions,
+  ): Promise<ToolResult>;
   /** The tools that the policy, the write scope and the context let the model use. */
   getAllowedTools(): ToolName[];
 }
@@ -62,9 +77,14 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
     });
 
   const bound: { [Name in ToolName]: BoundTool<Name> } = {
-    read_file: async ({ path, ...options }, call) => {
-      const result = await ToolCatalog.read_file.handler(callContext(call), path, options);
-      return result.status === "success" ? withNextWindow(result, result.data) : result;
+    read_file: async (args, call) => {
+      const { path, ...options } = args ?? {};
+      const bound = callContext(call);
+      const result = await ToolCatalog.read_file.handler(bound, path, options);
+      if (result.status === "success") return withNextWindow(result, result.data);
+      const isMissing = result.error.details.code === "NOT_FOUND";
+      if (!isMissing || context.nearMisses === false) return result;
+      return withNearMisses(result, await nearMissesOf(workspace, path, bound.signal));
     },
     workspace_create_file: (args, call) =>
       ToolCatalog.workspace_create_file.handler(callContext(call), args),
@@ -77,19 +97,21 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
     throwIfAborted(context.signal);
     throwIfAborted(options?.signal);
     const known = toolNamed(name);
-    if (known === null) {
-      const names = TOOL_NAMES.join(", ");
-      return runtimeFailure(`There is no such tool; the tools are ${names}.`);
-    }
-    const read = readArguments(TOOL_DEFINITIONS[known], sent);
-    if (!read.ok) return runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" });
+    if (known === null) return noSuchTool(allowedTools(context));
     const tool = bound[known] as (args: unknown, options?: InvokeOptions) => Promise<ToolResult>;
-    return tool(read.args, options);
+    const read = readArguments(TOOL_DEFINITIONS[known], sent);
+    if (!read.ok) {
+      // Nobody is told how to repair a call that is refused anyway: the tool says so by itself.
+      return isPermitted(context, TOOL_METADATA[known])
+        ? runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" })
+        : tool({}, options);
+    }
+    return withIgnored(await tool(read.args, options), read.ignored);
   };
   return {
     tools: bound,
     invoke: invoke as AgentToolkit["invoke"],
-    getAllowedTools: () => TOOL_NAMES.filter((name) => isUsable(context, name)),
+    getAllowedTools: () => allowedTools(context),
   };
 }
 
@@ -98,8 +120,18 @@ export function toolNamed(name: unknown): ToolName | null {
   return TOOL_NAMES.find((known) => known === name || providerName(known) === name) ?? null;
 }
 
+/** The tools that the policy, the write scope and the context let a model use. */
+export function allowedTools(context: ToolContext): ToolName[] {
+  return TOOL_NAMES.filter((name) => isUsable(context, name));
+}
+
+function noSuchTool(usable: ToolName[]): ToolFailure {
+  const which = usable.length === 0 ? "there is none" : `the tools are ${usable.join(", ")}`;
+  return runtimeFailure(`There is no such tool; ${which}.`);
+}
+
 function isUsable(context: ToolContext, name: ToolName): boolean {
-  if (!isAllowed(context, name) || !isWithinScope(context, TOOL_METADATA[name])) return false;
+  if (!isPermitted(context, TOOL_METADATA[name])) return false;
   switch (name) {
     case "workspace.read_file":
       return context.store != null;
@@ -117,6 +149,38 @@ function withNextWindow(
   if (next_start_line === null) return result;
   const next = JSON.stringify({ path, start_line: next_start_line });
   return { ...result, hint: `The file goes on: call read_file with ${next}.` };
+}
+
+/** The answer, and what of the arguments had no part in it. */
+function withIgnored(result: ToolResult, ignored: string | null): ToolResult {
+  if (ignored === null) return result;
+  if (result.status === "success") {
+    return { ...result, hint: result.hint === undefined ? ignored : `${result.hint} ${ignored}` };
+  }
+  const message = `${result.message} (${ignored})`;
+  return { ...result, message, error: { ...result.error, message } };
+}
+
+/** What is near is a kindness: where it cannot be had, the failure stands alone. */
+async function nearMissesOf(
+  workspace: Workspace,
+  path: string,
+  signal: AbortSignal | null | undefined,
+): Promise<string[]> {
+  try {
+    return await nearMisses(workspace, path, { signal: signal ?? null });
+  } catch {
+    throwIfAborted(signal);
+    return [];
+  }
+}
+
+function withNearMisses(failure: ToolFailure, near: string[]): ToolFailure {
+  if (near.length === 0) return failure;
+  const names = near.map((path) => JSON.stringify(path));
+  const message = `${failure.message}; did you mean ${names.join(" or ")}?`;
+  const details = { ...failure.error.details, nearMisses: near };
+  return { ...failure, message, error: { ...failure.error, message, details } };
 }
 
 function anySignal(first: AbortSignal | null | undefined, second: AbortSignal): AbortSignal {

@@ -53,6 +53,11 @@ export function isWithinScope(context: SecureToolContext, meta: SecureToolMeta):
   return !(meta.isWriteOp && context.writeScope === "read-only");
 }
 
+/** Whether policy and write scope let a tool run at all, whatever its arguments are. */
+export function isPermitted(context: SecureToolContext, meta: SecureToolMeta): boolean {
+  return isAllowed(context, meta.name) && isWithinScope(context, meta);
+}
+
 /**
  * Wraps a handler. If its first argument is a string, it is taken for a path: `\` becomes `/`, and it
  * is resolved to an absolute path in the workspace before the handler sees it.
@@ -84,15 +89,16 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
     return sandboxDenied(message, { code: null });
   }
   const [first, ...rest] = args as unknown[];
-  if (typeof first === "string") {
-    const resolved = resolveInside(context.workspaceRoot, first);
-    if (resolved === null) {
-      const message = "The path leaves the workspace. Give a path relative to the workspace root.";
-      return sandboxDenied(message, { code: null });
-    }
-    args = [resolved, ...rest] as unknown[] as Args;
-  }
   try {
+    if (typeof first === "string") {
+      const resolved = resolveInside(context.workspaceRoot, first);
+      if (resolved === null) {
+        const message =
+          "The path leaves the workspace. Give a path relative to the workspace root.";
+        return sandboxDenied(message, { code: null });
+      }
+      args = [resolved, ...rest] as unknown[] as Args;
+    }
     const data = await handler(context, ...args);
     return domainFailure(data) ?? { status: "success", data };
   } catch (error) {
@@ -103,6 +109,7 @@ async function run<Context extends SecureToolContext, Args extends unknown[], Da
 
 /** By spelling alone; what links lead to is the core's business, and so is a blank path. */
 function resolveInside(root: string, given: string): string | null {
+  if (typeof root !== "string") throw new TypeError("workspaceRoot must be an absolute path");
   if (given.trim() === "") return given;
   const slashed = given.replaceAll("\\", "/");
   // A final slash asks for a folder, which `resolve` forgets.

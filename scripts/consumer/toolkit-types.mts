@@ -5,9 +5,16 @@ import type * as toolkit from "ringfence/toolkit";
 import {
   createAgentToolkit,
   createWorkspaceFetch,
+  type OpenAIChatTool,
+  type OpenAIResponsesTool,
   TOOL_DEFINITIONS,
   type ToolContext,
   type ToolResult,
+  toAiSdkTools,
+  toAnthropicTools,
+  toMcpTools,
+  toOpenAITools,
+  workspaceSnapshot,
 } from "ringfence/toolkit";
 import { SUBPATHS } from "./exports.mjs";
 
@@ -26,6 +33,53 @@ export async function session(context: ToolContext): Promise<string> {
   // @ts-expect-error the content is not optional
   await agent.tools.workspace_create_file({ path: "a.txt" });
   return `${result.data.content}${next}${TOOL_DEFINITIONS.read_file.name}`;
+}
+
+/** Arguments that are written for a tool by its name are checked; what a model sent is not. */
+export async function checked(context: ToolContext, name: string, sent: unknown): Promise<void> {
+  const { invoke } = createAgentToolkit(context);
+  await invoke(name, sent);
+  await invoke("read_file", sent);
+  await invoke("read_file", '{"path":"a.txt"}');
+  // @ts-expect-error a path is no number
+  await invoke("read_file", { path: 1 });
+  // @ts-expect-error the path is missing
+  await invoke("read_file", {});
+  // @ts-expect-error there is no limit
+  await invoke("read_file", { path: "a.txt", limit: 1 });
+}
+
+/** Calls by name know their data; what a model sent for arguments is taken, too. */
+export async function calls(context: ToolContext): Promise<string | boolean> {
+  const { invoke } = createAgentToolkit(context);
+  const page = await invoke("read", { uri: "file:a.md" });
+  if (page.status === "success") return page.data.mimeType;
+  const made = await invoke("workspace_create_file", { path: "a.txt", content: "" });
+  if (made.status === "success") return made.data.created;
+  const source = await invoke("workspace.read_file", { path: "a.cs", maxBytes: null });
+  if (source.status === "success") return source.data.file?.content ?? "";
+  const { code }: { code: "POLICY_DENIED" | "SANDBOX_VIOLATION" | "RUNTIME_ERROR" } = made.error;
+  return code;
+}
+
+export const forChat: OpenAIChatTool[] = toOpenAITools({ strict: true });
+export const forResponses: OpenAIResponsesTool[] = toOpenAITools({ api: "responses" });
+
+export function lists(context: ToolContext): string[] {
+  const agent = createAgentToolkit(context);
+  const tools = agent.getAllowedTools();
+  // @ts-expect-error there is no such tool
+  toMcpTools({ tools: ["write"] });
+  const names = [...toAnthropicTools({ tools }), ...toMcpTools({ tools })].map(({ name }) => name);
+  return [...names, ...Object.keys(toAiSdkTools(agent, { tools }))];
+}
+
+/** The tree that a boot prompt shows. */
+export async function bootPrompt(context: ToolContext): Promise<string> {
+  const { text, entries, truncated } = await workspaceSnapshot(context, { maxDepth: 3 });
+  // @ts-expect-error a limit is a number
+  await workspaceSnapshot(context, { maxEntries: "100" });
+  return truncated ? text : entries.join("\n");
 }
 
 /** What comes from a model is not known beforehand. */

@@ -1,11 +1,13 @@
 // OpenAI: function tools of Chat Completions and of Responses, and their results.
 
-import { type JsonSchema, providerName, type ToolDefinition } from "../definitions/tools.js";
+import { type JsonSchema, providerName } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
 import { selected, type ToolSelection } from "./names.js";
 
 /** Options of `toOpenAITools`. */
 export interface OpenAIToolOptions extends ToolSelection {
+  /** Which API they are for: Chat Completions, by default, or Responses. */
+  api?: "chat" | "responses" | null;
   /**
    * Structured Outputs: every key is required, what is optional is nullable, there is no `default`
    * and no other key. Default `false`.
@@ -33,42 +35,53 @@ export interface OpenAIResponsesTool {
   strict: boolean;
 }
 
-/** The tools for Chat Completions. */
-export function toOpenAITools(options?: OpenAIToolOptions): OpenAIChatTool[] {
-  return toOpenAIResponsesTools(options).map(({ type, ...tool }) => ({ type, function: tool }));
-}
-
-/** The tools for Responses. */
-export function toOpenAIResponsesTools(options?: OpenAIToolOptions): OpenAIResponsesTool[] {
+/** The tools for Responses, or for Chat Completions. */
+export function toOpenAITools(
+  options: OpenAIToolOptions & { api: "responses" },
+): OpenAIResponsesTool[];
+export function toOpenAITools(
+  options?: OpenAIToolOptions & { api?: "chat" | null },
+): OpenAIChatTool[];
+export function toOpenAITools(
+  options?: OpenAIToolOptions,
+): OpenAIResponsesTool[] | OpenAIChatTool[] {
   const strict = options?.strict === true;
-  return selected(options).map((definition) => ({
-    type: "function",
-    name: providerName(definition.name),
-    description: definition.description,
-    parameters: strict
-      ? strictParameters(definition)
-      : (structuredClone(definition.parameters) as object as Record<string, unknown>),
+  const tools = selected(options).map(({ name, description, parameters }) => ({
+    name: providerName(name),
+    description,
+    parameters: (strict
+      ? strictSchema(parameters)
+      : structuredClone(parameters)) as object as Record<string, unknown>,
     strict,
   }));
+  return options?.api === "responses"
+    ? tools.map((tool) => ({ type: "function", ...tool }))
+    : tools.map((tool) => ({ type: "function", function: tool }));
 }
 
-function strictParameters({ parameters }: ToolDefinition): Record<string, unknown> {
-  const { properties, required } = parameters;
+/** A schema as Structured Outputs take it, with what they refuse left out, at every level. */
+export function strictSchema(schema: JsonSchema, isRequired = true): object {
+  const { type, description, properties, required = [] } = schema;
+  return {
+    type: isRequired ? type : [type, "null"],
+    ...(description === undefined ? {} : { description }),
+    ...(properties === undefined ? {} : strictObject(properties, required)),
+  };
+}
+
+function strictObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): object {
   const entries = Object.entries(properties).map(([key, schema]) => [
     key,
     strictSchema(schema, required.includes(key)),
   ]);
   return {
-    type: "object",
     properties: Object.fromEntries(entries),
     required: Object.keys(properties),
     additionalProperties: false,
   };
-}
-
-/** The tools' arguments are flat, so there is no further level. */
-function strictSchema({ type, description }: JsonSchema, isRequired: boolean): object {
-  return { type: isRequired ? type : [type, "null"], description };
 }
 
 /** The message that answers a tool call of Chat Completions. */

@@ -33,6 +33,8 @@ export interface ToolArguments {
     start_line?: number | null;
     /** Most lines that come, an integer from 1 to 500. Default 200. */
     max_lines?: number | null;
+    /** Whether `meta.sha256` is wanted, which `expectedHash` takes. Default `false`. */
+    include_hash?: boolean | null;
   };
   workspace_create_file: CreateFileArguments;
   "workspace.read_file": ReadSourceArguments;
@@ -144,6 +146,17 @@ export const TOOL_DEFINITIONS = {
   "workspace.read_file": READ_SOURCE_DEFINITION,
   read: READ_DEFINITION,
 } as const satisfies { readonly [Name in ToolName]: ToolDefinition & { readonly name: Name } };
+
+/**
+ * Arguments that a tool takes though its specification's definition does not tell models of them: a
+ * host, or a model that was told by its prompt, replaces by them only the file that was read.
+ */
+export const FURTHER_PARAMETERS: {
+  readonly [Name in ToolName]?: Readonly<Record<string, JsonSchema>>;
+} = {
+  read_file: { include_hash: { type: "boolean" } },
+  workspace_create_file: { expectedHash: { type: "string" } },
+};
 
 /** What a host knows of a tool beside what models see. */
 export interface ToolMetadata {
