@@ -1,8 +1,14 @@
 //! What holds of every input. The fuzzers look for one of which it does not; the committed corpora
 //! are replayed by `tests/fuzz_corpus.rs` in every test run.
 
+#[path = "models.rs"]
+pub mod models;
+
+use ringfence::argument::{positive_integer, positive_up_to};
 use ringfence::file_uri::FileUri;
+use ringfence::path::{NameRules, NewFilePath, PathRefusal, WorkspacePath};
 use ringfence::source::{SourceRequest, StoredDocument, read_document};
+use ringfence::text::{InvalidUtf8, LineWindow, NotText, decode, is_plain_text};
 
 /// Parsing a URI does not panic; what is accepted has safe names, stays beneath its root, and is
 /// the same when it is formatted and parsed again.
@@ -39,4 +45,96 @@ pub fn source_request(data: &[u8]) {
     let body = document.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(document);
     // A cut may fall into the byte order mark itself.
     assert!(file.content.is_empty() || body.starts_with(file.content.as_bytes()));
+}
+
+/// A path is what the model says it is, by the rules of either system; and a file is created where
+/// the model would have one.
+pub fn workspace_path(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    for (rules, windows) in [(NameRules::Posix, false), (NameRules::Windows, true)] {
+        let parsed = WorkspacePath::parse_under(rules, text);
+        let found = parsed.as_ref().map_err(|refusal| rule_of(*refusal)).map(|path| {
+            (path.names().map(str::to_owned).collect::<Vec<_>>(), path.must_be_directory())
+        });
+        assert_eq!(found, models::workspace_path(text, windows), "{text:?} under {rules:?}");
+        let Ok(path) = parsed else { continue };
+        assert_eq!(path.as_str(), path.names().collect::<Vec<_>>().join("/"));
+        assert_eq!(path.is_root(), path.names().next().is_none());
+    }
+    assert_eq!(NewFilePath::parse(text).is_ok(), models::is_new_file_path(text), "{text:?}");
+}
+
+fn rule_of(refusal: PathRefusal) -> &'static str {
+    match refusal {
+        PathRefusal::Blank => "blank",
+        PathRefusal::Nul => "NUL",
+        PathRefusal::AboveRoot => "above the root",
+        PathRefusal::Absolute => "absolute",
+        PathRefusal::DriveOrShare => "drive or share",
+        PathRefusal::WindowsName(_) => "Windows",
+    }
+}
+
+/// A file's bytes are text or not as the model says, and every window holds the model's lines. The
+/// first two bytes are the window, the rest is the file.
+pub fn line_windows(data: &[u8]) {
+    let [start, most, file @ ..] = data else { return };
+    let nul = file.iter().take(8192).position(|&byte| byte == 0);
+    let decoded = decode(file.to_vec(), InvalidUtf8::Reject);
+    assert_eq!(decoded.is_ok(), nul.is_none() && std::str::from_utf8(file).is_ok());
+    assert_eq!(decoded.is_ok(), is_plain_text(file));
+    if let Err(NotText::Nul { offset }) = decoded {
+        assert_eq!(Some(offset), nul);
+    }
+    let Ok(decoded) = decode(file.to_vec(), InvalidUtf8::Replace) else { return };
+    let body = file.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(file);
+    assert_eq!(decoded.text, String::from_utf8_lossy(body));
+    let replacements = |bytes: &[u8]| bytes.windows(3).filter(|it| *it == b"\xEF\xBF\xBD").count();
+    let made = replacements(decoded.text.as_bytes()) - replacements(body);
+    assert_eq!(decoded.replaced, u64::try_from(made).ok());
+
+    let (normalised, lines) = models::lines(&decoded.text);
+    let (start, most) = (usize::from(*start) + 1, usize::from(*most) + 1);
+    let window = window_of(start, most).cut(decoded.text.clone());
+    let shown = lines.get(start - 1..).unwrap_or_default();
+    let shown = &shown[..shown.len().min(most)];
+    assert_eq!(window.line_count, lines.len() as u64);
+    assert_eq!(window.returned_line_count, shown.len() as u64);
+    let end = start - 1 + shown.len();
+    let follows = !shown.is_empty() && end < lines.len();
+    assert_eq!(window.next_start_line, follows.then_some(end as u64 + 1));
+    let keeps_last = !shown.is_empty() && !follows && normalised.ends_with('\n');
+    assert_eq!(window.content, shown.join("\n") + if keeps_last { "\n" } else { "" });
+
+    let joined: Vec<_> = (1..=lines.len())
+        .step_by(most)
+        .map(|start| window_of(start, most).cut(decoded.text.clone()).content)
+        .collect();
+    assert_eq!(joined.join("\n"), normalised);
+}
+
+fn window_of(start: usize, most: usize) -> LineWindow {
+    let positive =
+        |number| std::num::NonZeroU64::new(number as u64).unwrap_or(std::num::NonZeroU64::MIN);
+    LineWindow::new(positive(start), positive(most))
+}
+
+/// Arguments are read as the model reads them: JSON text, and a number of JavaScript's. The first
+/// eight bytes are the number, and all of them the JSON.
+pub fn arguments(data: &[u8]) {
+    if let Some(bytes) = data.first_chunk() {
+        let number = f64::from_le_bytes(*bytes);
+        for most in [500, 9_007_199_254_740_991] {
+            let read = positive_integer("max_lines", number, &positive_up_to(most));
+            let read = read.ok().map(std::num::NonZeroU64::get);
+            assert_eq!(read, models::positive_integer(number, most), "{number:?}");
+        }
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let json = if text.trim().is_empty() { "{}" } else { text };
+    let request = SourceRequest::from_json(text);
+    // What only stands under keys that are passed over need not be a value that can be kept.
+    let Ok(value) = serde_json::from_str(json) else { return };
+    let read = request.ok().map(|it| (it.path, it.max_bytes.map(std::num::NonZeroU64::get)));
+    assert_eq!(read, models::source_request(&value), "{text:?}");
 }

@@ -197,6 +197,7 @@ impl CreateFileError {
         use CreateFileErrorCode as Code;
         match self {
             Self::PathArgument(_) | Self::Path(_) => Code::InvalidPath,
+            Self::Root(RootError::System(_)) => Code::WriteFailed,
             Self::Argument(_) | Self::Root(_) => Code::UnhandledException,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::ReadOnly => Code::WriteFailed,

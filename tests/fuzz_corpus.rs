@@ -3,6 +3,8 @@
 #[path = "../fuzz/properties.rs"]
 mod properties;
 
+use properties::models;
+
 #[allow(clippy::unwrap_used, reason = "a test")]
 fn replay(target: &str, property: fn(&[u8])) {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/").to_owned() + target;
@@ -12,6 +14,19 @@ fn replay(target: &str, property: fn(&[u8])) {
         replayed += 1;
     }
     assert!(replayed >= 20, "the corpus of {target} is gone");
+    println!("replayed {target} {replayed}");
+}
+
+/// How many inputs of a corpus tell a model with a mistake from the right one.
+#[allow(clippy::unwrap_used, reason = "a test")]
+fn told_apart(target: &str, differs: impl Fn(&[u8]) -> bool) {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/").to_owned() + target;
+    let inputs = std::fs::read_dir(corpus).unwrap();
+    let told =
+        inputs.filter(|input| differs(&std::fs::read(input.as_ref().unwrap().path()).unwrap()));
+    let told = told.count();
+    assert!(told > 0, "the corpus of {target} would not notice a mistake");
+    println!("control {target} {told}");
 }
 
 #[test]
@@ -22,4 +37,41 @@ fn file_uri() {
 #[test]
 fn source_request() {
     replay("source_request", properties::source_request);
+}
+
+#[test]
+fn workspace_path() {
+    replay("workspace_path", properties::workspace_path);
+}
+
+#[test]
+fn line_windows() {
+    replay("line_windows", properties::line_windows);
+}
+
+#[test]
+fn arguments() {
+    replay("arguments", properties::arguments);
+}
+
+#[test]
+fn the_corpora_notice_a_mistake() {
+    told_apart("workspace_path", |data| {
+        // `\\` would be a character like any other.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        let mistaken = models::workspace_path(&text.replace('\\', "_"), false);
+        models::workspace_path(text, false).is_ok() != mistaken.is_ok()
+    });
+    told_apart("line_windows", |data| {
+        // A lone CR would end a line.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        models::lines(&text.replace('\r', "\n")).1.len() != models::lines(text).1.len()
+    });
+    told_apart("arguments", |data| {
+        // What is no integer would be cut to one.
+        let Some(bytes) = data.first_chunk() else { return false };
+        let number = f64::from_le_bytes(*bytes);
+        models::positive_integer(number.trunc(), 1 << 53)
+            != models::positive_integer(number, 1 << 53)
+    });
 }

@@ -164,6 +164,16 @@ fn what_needs_no_disk_is_told_before_the_root_is_opened() {
 }
 
 #[test]
+fn a_root_that_the_system_fails_to_open_is_no_mistake_of_the_hosts() {
+    let root_fails =
+        || -> Result<&Sandbox, _> { Err(RootError::System(std::io::Error::from_raw_os_error(5))) };
+    let options = CreateFileOptions::default();
+    let error =
+        create_file_in(root_fails, request("a.txt", "a", false), &options, &|| false).unwrap_err();
+    assert_eq!(error.code().as_str(), "WriteFailed", "{error}");
+}
+
+#[test]
 fn a_call_that_is_called_off_leaves_no_folder() {
     let scene = Scene::new();
     for sandbox in scene.tiers() {

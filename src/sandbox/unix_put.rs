@@ -49,7 +49,14 @@ pub(super) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenErr
 /// Makes a folder; `None` if something of that name is there already.
 pub(super) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<Option<FolderId>> {
     match mkdirat(parent, name, NEW_FOLDER) {
-        Ok(()) => Ok(Some(id_at(parent, name)?)),
+        Ok(()) => match id_at(parent, name) {
+            Ok(id) => Ok(Some(id)),
+            // What cannot be looked at could not be taken back later.
+            Err(error) => {
+                let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+                Err(error.into())
+            }
+        },
         Err(Errno::EXIST) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -198,6 +205,7 @@ fn exchange(
     caller: Caller<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
+    let own = draft.inode().map_err(put_error)?;
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -215,7 +223,7 @@ fn exchange(
     let Err(error) = examined.and_then(|_writers| settle(folder, content, caller)) else {
         return Ok(());
     };
-    if draft.exchange_back(temporary, name) {
+    if draft.exchange_back(own, temporary, name) {
         return Err(error);
     }
     // Better a stray file than a lost one.

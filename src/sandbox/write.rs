@@ -98,8 +98,9 @@ pub enum Flaw {
     Moved,
     /// It should not have taken that file's place.
     #[error(
-        "the file that it took the place of should have been put back, and could not; \
-         unless somebody has removed it, it is kept beside under a name that starts with .rf-"
+        "should have made way again for the file that it took the place of, and it is not certain \
+         that it did; unless somebody has removed it, one of the two is kept beside under a name \
+         that starts with .rf-"
     )]
     NotPutBack,
 }

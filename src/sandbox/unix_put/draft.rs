@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FlockOperation, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags, fchmod, fchown,
     fgetxattr, flistxattr, flock, fremovexattr, fsetxattr, fstat, linkat, openat, renameat,
@@ -178,20 +178,31 @@ impl<'folder> Draft<'folder> {
         }
     }
 
-    /// Undoes an exchange, so that the name has again what was displaced from it.
+    /// The number of the file, which tells it from those that may take its place.
+    pub(super) fn inode(&self) -> rustix::io::Result<u64> {
+        fstat(&self.file).map(|stat| stat.st_ino)
+    }
+
+    /// Undoes an exchange of the file with this number, so that the name has again what was
+    /// displaced from it.
     ///
     /// If somebody has put another file over this one meanwhile, that one is the newest: it comes
     /// to light when the names are exchanged, and is put back in its turn. `false` if the system
-    /// would not.
-    pub(super) fn exchange_back(&mut self, temporary: &OsStr, name: &OsStr) -> bool {
+    /// would not, or does not say which file stands where: another exchange could undo this one.
+    pub(super) fn exchange_back(&mut self, own: u64, temporary: &OsStr, name: &OsStr) -> bool {
         const MAX_EXCHANGES: u32 = 1000;
         // What was last put at the name, which is this file at first.
-        let mut shown = inode_of(&self.file);
+        let mut shown = own;
         for _ in 0..MAX_EXCHANGES {
             let hidden = inode_at(self.folder, temporary);
             match renameat_with(self.folder, temporary, self.folder, name, RenameFlags::EXCHANGE) {
-                Ok(()) if inode_at(self.folder, temporary) == shown => return true,
-                Ok(()) => shown = hidden,
+                Ok(()) => match (inode_at(self.folder, temporary), hidden) {
+                    (Ok(found), _) if found == shown => return true,
+                    // Somebody has removed it from there, and with it whatever it was.
+                    (Err(Errno::NOENT), _) => return true,
+                    (Ok(_), Ok(hidden)) => shown = hidden,
+                    _ => return false,
+                },
                 // Somebody has taken the file away, and the place is free.
                 Err(Errno::NOENT) => {
                     let flags = RenameFlags::NOREPLACE;
@@ -259,10 +270,6 @@ pub(super) fn attribute_names(file: &File) -> Vec<Vec<u8>> {
     let length = flistxattr(file, &mut names[..]).unwrap_or(0);
     let names = names[..length].split(|&byte| byte == 0);
     names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
-}
-
-fn inode_of(file: impl AsFd) -> rustix::io::Result<u64> {
-    fstat(file).map(|stat| stat.st_ino)
 }
 
 fn inode_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<u64> {

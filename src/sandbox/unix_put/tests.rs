@@ -133,7 +133,7 @@ fn a_newer_file_that_is_put_over_a_refused_one_stays() {
     fs::write(path("newest"), "newest").unwrap();
     fs::rename(path("newest"), path("t")).unwrap();
 
-    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    assert!(draft.exchange_back(draft.inode().unwrap(), &temporary, OsStr::new("t")));
     drop(draft);
     assert_eq!(fs::read_to_string(path("t")).unwrap(), "newest");
     assert_eq!(names(directory.path()), ["t"]);
@@ -149,7 +149,7 @@ fn a_refused_file_is_taken_back_and_the_displaced_one_returns() {
     let temporary = draft.name_beside(&old).unwrap();
     renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
 
-    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    assert!(draft.exchange_back(draft.inode().unwrap(), &temporary, OsStr::new("t")));
     drop(draft);
     assert_eq!(fs::read_to_string(path("t")).unwrap(), "displaced");
     assert_eq!(names(directory.path()), ["t"]);
@@ -241,7 +241,7 @@ fn a_file_that_others_keep_locked_is_replaced_and_no_sweep_takes_it_before_that_
     drop(others);
 
     sweep_now(&folder);
-    assert!(draft.exchange_back(&temporary, OsStr::new("t")));
+    assert!(draft.exchange_back(draft.inode().unwrap(), &temporary, OsStr::new("t")));
     drop((draft, old));
     assert_eq!(fs::read_to_string(&path).unwrap(), "displaced");
     assert_eq!(names(directory.path()), ["t"]);
@@ -252,6 +252,56 @@ fn a_file_that_others_keep_locked_is_replaced_and_no_sweep_takes_it_before_that_
 mod linux {
     use super::*;
     use std::io::Write;
+
+    use rustix::io::Errno;
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+    /// Runs `body` on a thread of its own, for which the system fails to say what stands anywhere.
+    fn without_stat<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+        let calls = [libc::SYS_newfstatat, libc::SYS_fstat, libc::SYS_statx];
+        let error = SeccompAction::Errno(Errno::IO.raw_os_error().cast_unsigned());
+        let filter = SeccompFilter::new(
+            calls.map(|call| (call, vec![])).into(),
+            SeccompAction::Allow,
+            error,
+            std::env::consts::ARCH.try_into().unwrap(),
+        );
+        let filter: BpfProgram = filter.unwrap().try_into().unwrap();
+        std::thread::scope(|scope| {
+            let blind = scope.spawn(|| {
+                apply_filter(&filter).unwrap();
+                body()
+            });
+            blind.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn an_exchange_is_not_undone_twice_where_the_system_does_not_say_what_stands_there() {
+        let (directory, folder) = folder();
+        fs::write(directory.path().join("t"), "displaced").unwrap();
+        let old = old(&folder, "t");
+        let mut draft = Draft::named(&folder, PRIVATE).unwrap();
+        draft.fill(&content(b"refused"), &|| false).unwrap();
+        let temporary = draft.name_beside(&old).unwrap();
+        renameat_with(&folder, &temporary, &folder, "t", RenameFlags::EXCHANGE).unwrap();
+
+        let own = draft.inode().unwrap();
+        assert!(!without_stat(|| draft.exchange_back(own, &temporary, OsStr::new("t"))));
+        draft.leave(&temporary);
+        drop((draft, old));
+        assert_eq!(fs::read(directory.path().join("t")).unwrap(), b"displaced");
+        let left = names(directory.path());
+        assert_eq!(left.len(), 2, "nothing is lost that might have been somebody's: {left:?}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_at_once_it_is_made_goes_again() {
+        let (directory, folder) = folder();
+        let made = without_stat(|| make_folder(&folder, OsStr::new("new")));
+        assert_eq!(made.unwrap_err().raw_os_error(), Some(Errno::IO.raw_os_error()));
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    }
 
     /// Whether a folder could be given a flag, or could be relieved of it.
     fn chattr(flag: &str, directory: &Path) -> bool {

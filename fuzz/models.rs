@@ -1,0 +1,118 @@
+//! The parsers once more, written from their specifications: slow, short, and unlike the originals.
+
+use serde_json::Value;
+
+/// What a path parses to: its names, and whether its spelling demands a folder; or the rule it breaks.
+pub type Parsed = Result<(Vec<String>, bool), &'static str>;
+
+/// A model's path, character by character.
+pub fn workspace_path(text: &str, windows: bool) -> Parsed {
+    let characters: Vec<char> = text.chars().collect();
+    let is_separator = |at: usize| matches!(characters.get(at), Some('/' | '\\'));
+    if characters.iter().all(|character| character.is_whitespace()) {
+        return Err("blank");
+    }
+    if characters.contains(&'\0') {
+        return Err("NUL");
+    }
+    let has_drive =
+        characters[0].is_ascii_alphabetic() && characters.get(1) == Some(&':') && is_separator(2);
+    let has_share = is_separator(0) && is_separator(1) && characters[..2] != ['/', '/'];
+    if has_drive || has_share {
+        return Err("drive or share");
+    }
+    if is_separator(0) {
+        return Err("absolute");
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut name = String::new();
+    let mut demands_folder = false;
+    for at in 0..=characters.len() {
+        if at < characters.len() && !is_separator(at) {
+            name.push(characters[at]);
+            continue;
+        }
+        demands_folder = ["", ".", ".."].contains(&name.as_str());
+        if name == ".." && names.pop().is_none() {
+            return Err("above the root");
+        }
+        if !demands_folder {
+            if windows && !is_windows_name(&name) {
+                return Err("Windows");
+            }
+            names.push(name.clone());
+        }
+        name.clear();
+    }
+    Ok((names, demands_folder))
+}
+
+fn is_windows_name(name: &str) -> bool {
+    let mut devices: Vec<String> =
+        ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].map(str::to_owned).into();
+    for port in ["COM", "LPT"] {
+        devices.extend("0123456789¹²³".chars().map(|digit| format!("{port}{digit}")));
+    }
+    let before_dot = name.split('.').next().unwrap_or_default();
+    let stem = before_dot.trim_end_matches(' ').to_ascii_uppercase();
+    !devices.contains(&stem)
+        && !name.ends_with('.')
+        && !name.ends_with(' ')
+        && name.chars().all(|character| !"<>:\"|?*".contains(character) && character >= ' ')
+}
+
+/// Whether a file may be created at a path.
+pub fn is_new_file_path(text: &str) -> bool {
+    let Ok((names, demands_folder)) = workspace_path(text, cfg!(windows)) else { return false };
+    let bytes: usize = names.iter().map(|name| name.len() + 1).sum();
+    let forbidden = |character: char| {
+        let code = u32::from(character);
+        let is_control = code < 0x20 || (0x7F..0xA0).contains(&code);
+        let is_bidi = [0x61C, 0x200E, 0x200F].contains(&code)
+            || (0x202A..=0x202E).contains(&code)
+            || (0x2066..=0x2069).contains(&code);
+        is_control || is_bidi || [0x200B, 0x2060, 0xFEFF].contains(&code)
+    };
+    !names.is_empty()
+        && !demands_folder
+        && names[0] != "~"
+        && names.iter().all(|name| name.len() <= 255)
+        && bytes <= 4096
+        && !text.chars().any(forbidden)
+}
+
+/// A file's text with its line ends made LF, and its lines.
+pub fn lines(text: &str) -> (String, Vec<String>) {
+    let normalised = text.replace("\r\n", "\n");
+    let mut lines: Vec<String> = normalised.split('\n').map(str::to_owned).collect();
+    if lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    (normalised, lines)
+}
+
+/// The arguments of a request for a document, from a JSON value: a path, and a number of bytes.
+pub fn source_request(arguments: &Value) -> Option<(String, Option<u64>)> {
+    let empty = serde_json::Map::new();
+    let object = match arguments {
+        Value::Null => &empty,
+        arguments => arguments.as_object()?,
+    };
+    let path = object.get("path")?.as_str()?;
+    if path.trim().is_empty() {
+        return None;
+    }
+    let most = match object.get("maxBytes") {
+        None | Some(Value::Null) => None,
+        Some(number) => Some(positive_integer(number.as_f64()?, 9_007_199_254_740_991)?),
+    };
+    Some((path.to_owned(), most))
+}
+
+/// The integer that a JavaScript number is, if it is one from 1 to `most`, by its text.
+pub fn positive_integer(number: f64, most: u64) -> Option<u64> {
+    let text = format!("{number:.0}");
+    let integer: u64 = text.parse().ok()?;
+    let is_whole = number.fract() == 0.0;
+    (is_whole && (1..=most).contains(&integer)).then_some(integer)
+}

@@ -1,0 +1,337 @@
+// System calls that fail: each one that an operation makes, in each of the ways that calls fail.
+
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Random } from "../../__test__/support/random.ts";
+import type { Check, Control, Row, Setting } from "../kit/check.mts";
+import { linesOf, type Running, scriptWith, start, TIERS, type Tier } from "../kit/programs.mts";
+import { inScratch } from "../kit/scratch.mts";
+import { type Fault, type SystemCall, type Traced, traced } from "../kit/tracer.mts";
+
+/** How calls fail: the error, and how often in a row. */
+const FAILURES: [errno: string, times: number][] = [
+  ...["ENOSPC", "EIO", "EINTR", "EDQUOT", "EMFILE", "EROFS"].map((errno): [string, number] => [
+    errno,
+    1,
+  ]),
+  ["EAGAIN", 200],
+];
+
+/**
+ * Calls that deal with memory, threads and signals are the engine's. `close` is not made to fail: it
+ * would not be made at all then, and the descriptor would stay open through no fault of anybody's.
+ */
+const NOT_OURS = /^(close|mmap|munmap|mprotect|mremap|madvise|brk|futex|rt_\w+|sched_\w+)$/;
+
+interface Command {
+  operation: "read" | "create" | "naive";
+  args: { path: string; overwrite?: boolean; expectedHash?: string };
+}
+
+const OLD = `${"old ".repeat(50)}\n`.repeat(100);
+const NEW = "new\n".repeat(20_000); // as fault-worker.mjs writes it
+const overwrite = true;
+const OLD_HASH = createHash("sha256").update(OLD).digest("hex");
+
+const COMMANDS: Record<string, Command> = {
+  "a read": { operation: "read", args: { path: "dir/old.txt" } },
+  "a read through a link": { operation: "read", args: { path: "way/old.txt" } },
+  "a create": { operation: "create", args: { path: "dir/new.txt" } },
+  "a create in new folders": {
+    operation: "create",
+    args: { path: "dir/made/deep/new.txt" },
+  },
+  "an overwrite": { operation: "create", args: { path: "dir/old.txt", overwrite } },
+  "an overwrite through a link": { operation: "create", args: { path: "link.txt", overwrite } },
+  "an overwrite of a known file": {
+    operation: "create",
+    args: { path: "dir/old.txt", overwrite, expectedHash: OLD_HASH },
+  },
+};
+
+const NAIVE: Command[] = [
+  { operation: "naive", args: { path: "dir/old.txt" } },
+  { operation: "naive", args: { path: "dir/made/deep/new.txt" } },
+];
+
+interface Answer {
+  success: boolean;
+  code?: string;
+  message?: string;
+  content?: string;
+  /** How many descriptors more are open than before. */
+  leaked: number;
+}
+
+export const faults: Check = {
+  name: "faults",
+  async *run(setting) {
+    const reason = await whyNoTrace();
+    if (reason) return yield { check: "a system call fails", where: "", notRun: reason };
+    for (const tier of TIERS) {
+      const naive = await inVictim(tier, (victim) => {
+        return failAll(victim, NAIVE, setting);
+      });
+      const control = { what: "write in place", ...naive };
+      for (const [name, command] of Object.entries(COMMANDS)) {
+        yield await inVictim(tier, (victim) => oneCommand(victim, name, command, control, setting));
+      }
+    }
+  },
+};
+
+async function whyNoTrace(): Promise<string | undefined> {
+  if (process.platform !== "linux") return "strace is a Linux program";
+  const sleeper = start([process.execPath, "-e", "console.log(1); process.stdin.resume()"]);
+  try {
+    await sleeper.ready;
+    await inScratch((base) =>
+      traced(Number(sleeper.child.pid), path.join(base, "log"), undefined, async () => {}),
+    );
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.split("\n")[0];
+  } finally {
+    await sleeper.kill();
+  }
+}
+
+/** A worker, and the workspace that it works in. A worker that ends is replaced by another. */
+class Victim {
+  readonly tier: Tier;
+  readonly root: string;
+  readonly log: string;
+  #worker: Running;
+  #nextLine: () => Promise<string>;
+  pid = 0;
+
+  constructor(tier: Tier, base: string) {
+    this.tier = tier;
+    this.root = path.join(base, "ws");
+    this.log = path.join(base, "log");
+    fs.mkdirSync(this.root);
+    this.#worker = this.#start();
+    this.#nextLine = linesOf(this.#worker);
+  }
+
+  #start(): Running {
+    // Threads that the engine has beside bring it to system calls at times of their own.
+    return start(scriptWith(["--single-threaded"], "fault-worker.mjs", this.tier, this.root));
+  }
+
+  async begin(): Promise<void> {
+    this.pid = Number(await this.#nextLine());
+  }
+
+  async beginAnew(): Promise<void> {
+    await this.end();
+    this.#worker = this.#start();
+    this.#nextLine = linesOf(this.#worker);
+    await this.begin();
+  }
+
+  /** The answer to a command; `undefined` if the worker ends over it. */
+  async do(command: object): Promise<Answer | undefined> {
+    this.#worker.child.stdin?.write(`${JSON.stringify(command)}\n`);
+    try {
+      return JSON.parse(await this.#nextLine());
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The same under strace. */
+  traced(command: object, fault?: Fault): Promise<Traced<Answer | undefined>> {
+    return traced(this.pid, this.log, fault, () => this.do(command));
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.kill();
+  }
+}
+
+async function inVictim<T>(tier: Tier, body: (victim: Victim) => Promise<T>): Promise<T> {
+  return inScratch(async (base) => {
+    const victim = new Victim(tier, base);
+    try {
+      await victim.begin();
+      return await body(victim);
+    } finally {
+      await victim.end();
+    }
+  });
+}
+
+/** What failing calls have come to. */
+interface Count {
+  operations: number;
+  violations: number;
+  examples: string[];
+}
+
+async function oneCommand(
+  victim: Victim,
+  name: string,
+  command: Command,
+  control: Control,
+  setting: Setting,
+): Promise<Row> {
+  const count = await failAll(victim, [command], setting);
+  return { check: `a system call fails: ${name}`, where: victim.tier, ...count, control };
+}
+
+async function failAll(
+  victim: Victim,
+  commands: Command[],
+  { scale, seed }: Setting,
+): Promise<Count> {
+  const random = new Random(seed);
+  const count: Count = { operations: 0, violations: 0, examples: [] };
+  for (const command of commands) {
+    for (const call of await callsOf(victim, command)) {
+      const first = random.below(FAILURES.length);
+      for (let i = 0; i < scale.of(1, FAILURES.length); i++) {
+        const failure = FAILURES[(first + i) % FAILURES.length] ?? ["EIO", 1];
+        await failOnce(victim, command, call, failure, count);
+      }
+    }
+  }
+  return count;
+}
+
+/** The system calls that a command makes when none fails. */
+async function callsOf(victim: Victim, command: Command): Promise<SystemCall[]> {
+  // The first time there are calls that are made once per process, so it is done twice.
+  for (let turn = 0; ; turn++) {
+    lay(victim.root);
+    const { answer, calls } = await victim.traced(command);
+    if (!answer?.success) throw new Error(`without a fault: ${answer?.message}`);
+    if (turn > 0) return calls.filter(({ name }) => !NOT_OURS.test(name));
+  }
+}
+
+/** The tree that every command starts from. */
+function lay(root: string): void {
+  for (const name of fs.readdirSync(root)) fs.rmSync(path.join(root, name), { recursive: true });
+  fs.mkdirSync(path.join(root, "dir"));
+  fs.writeFileSync(path.join(root, "dir/old.txt"), OLD);
+  fs.symlinkSync(path.join(root, "dir"), path.join(root, "way"));
+  fs.symlinkSync("dir/old.txt", path.join(root, "link.txt"));
+}
+
+async function failOnce(
+  victim: Victim,
+  command: Command,
+  call: SystemCall,
+  [errno, times]: [string, number],
+  count: Count,
+): Promise<void> {
+  const fault = { call: call.name, errno, first: call.ordinal, times };
+  const outcome = await underFault(victim, command, fault);
+  // Sweeps come when they are due, and their calls with them.
+  if (outcome === "not made") return;
+  count.operations++;
+  if (times > 1) await sweep(victim);
+  const wrong =
+    outcome === "ended" ? "the process ended" : wrongAnswer(victim, command, outcome, fault);
+  if (!wrong) return;
+  count.violations++;
+  const what = `${call.text.slice(0, 80)} ← ${errno} × ${times}`;
+  if (count.examples.length < 5) count.examples.push(`${what}: ${wrong}`);
+}
+
+/** The command's answer while one of its calls fails; or that the process ended over it. */
+async function underFault(
+  victim: Victim,
+  command: Command,
+  fault: Fault,
+): Promise<Answer | "ended" | "not made"> {
+  let { first } = fault;
+  for (let attempt = 0; attempt < 8; attempt++) {
+    lay(victim.root);
+    const { answer, injected } = await victim.traced(command, { ...fault, first });
+    if (!answer) await victim.beginAnew();
+    if (injected.inside > 0) return answer ?? "ended";
+    // The engine has made one such call more, or less, before it came to the command.
+    first = Math.max(1, injected.before > 0 ? first + 1 : first - 1);
+  }
+  return "not made";
+}
+
+/** Replaces a file in the folder, and with it sweeps there, once that is due. */
+async function sweep(victim: Victim): Promise<void> {
+  const place = "dir/sweep.txt";
+  const absolute = path.join(victim.root, place);
+  const isSwept = () => ![...treeOf(victim.root).keys()].some((name) => name.includes(".rf-"));
+  for (let attempt = 0; attempt < 5 && !isSwept(); attempt++) {
+    if (attempt > 0) await pause(50);
+    fs.writeFileSync(absolute, "");
+    await victim.do({ operation: "create", args: { path: place, overwrite: true } });
+    fs.rmSync(absolute);
+  }
+}
+
+function wrongAnswer(
+  victim: Victim,
+  command: Command,
+  answer: Answer,
+  fault: Fault,
+): string | undefined {
+  const { success, code, message, content, leaked } = answer;
+  if (leaked !== 0) return `${leaked} descriptors stay open`;
+  if (command.operation === "read") {
+    if (success) return content === OLD ? undefined : "read something else";
+    // A file that says so for good is one that makes its readers wait.
+    const isWaiting = fault.errno === "EAGAIN" && fault.call === "read";
+    return code === (isWaiting ? "NOT_FILE" : "INTERNAL") ? undefined : `${code}: ${message}`;
+  }
+  if (command.operation === "create" && !success && !CODES.has(String(code))) {
+    return `${code}: ${message}`;
+  }
+  return wrongTree(victim.root, command, answer, fault.times > 1);
+}
+
+const CODES = new Set(["WriteFailed", "DirectoryCreateFailed"]);
+
+/**
+ * After a success the new file is there, after a failure all is as it was.
+ *
+ * If a call goes on failing (`mayStay`), what has been done cannot be undone either. Then a file may
+ * stay if that is not denied, and so may an empty folder.
+ */
+function wrongTree(
+  root: string,
+  { args }: Command,
+  { success, message }: Answer,
+  mayStay: boolean,
+): string | undefined {
+  if (mayStay && message?.startsWith("the file was written, but")) return undefined;
+  const found = treeOf(root);
+  if (mayStay) for (const name of found.keys()) if (name.endsWith("/")) found.delete(name);
+  const expected = new Map([["dir/old.txt", OLD]]);
+  if (success) expected.set(args.path === "link.txt" ? "dir/old.txt" : args.path, NEW);
+  const shown = (tree: Map<string, string>) =>
+    JSON.stringify([...tree].map(([name, text]) => `${name}: ${versionOf(text)}`).sort());
+  if (shown(found) === shown(expected)) return undefined;
+  return `${success ? "success" : message}, but there is ${shown(found)}`;
+}
+
+function versionOf(text: string): string {
+  if (text === OLD) return "old";
+  return text === NEW ? "new" : `${text.length} bytes`;
+}
+
+/** The files, by their path, and the folders that are empty. */
+function treeOf(root: string, below = ""): Map<string, string> {
+  const tree = new Map<string, string>();
+  const entries = fs.readdirSync(path.join(root, below), { withFileTypes: true });
+  if (entries.length === 0) tree.set(`${below}/`, "");
+  for (const entry of entries) {
+    const name = path.posix.join(below, entry.name);
+    if (entry.isFile()) tree.set(name, fs.readFileSync(path.join(root, name), "utf8"));
+    if (entry.isDirectory()) for (const [inner, text] of treeOf(root, name)) tree.set(inner, text);
+  }
+  return tree;
+}

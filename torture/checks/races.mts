@@ -1,0 +1,149 @@
+// Many processes at one name: one wins, no update is lost, and nobody reads a half.
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import type { Check, Row } from "../kit/check.mts";
+import { answerOf, linesOf, script, start, TIERS, type Tier } from "../kit/programs.mts";
+import { inScratch } from "../kit/scratch.mts";
+
+const CREATORS = 64;
+const COUNTERS = 8;
+/** In so many rounds must the naive way have gone wrong, before it may stop; or so many have passed. */
+const ENOUGH = 5;
+const MOST_NAIVE_ROUNDS = 300;
+
+interface Count {
+  operations: number;
+  violations: number;
+  examples: string[];
+}
+
+export const races: Check = {
+  name: "races",
+  async *run({ scale }) {
+    for (const tier of TIERS) {
+      const [found, naive] = await oneWinner(tier, scale.of(40, 1_000));
+      const control = { what: "exists?, then write", ...naive };
+      yield rowOf(`${CREATORS} processes create one name`, tier, found, control);
+    }
+    for (const tier of TIERS) {
+      yield rowOf(
+        `${COUNTERS} processes count one file up`,
+        tier,
+        await noLostUpdate(tier, "ringfence", scale.of(800, 10_000)),
+        { what: "without expectedHash", ...(await noLostUpdate(tier, "naive", 800)) },
+      );
+    }
+    for (const tier of TIERS) {
+      yield rowOf(
+        "reading what is overwritten",
+        tier,
+        await noTornRead(tier, "ringfence", scale.of(10_000, 100_000)),
+        { what: "write in place", ...(await noTornRead(tier, "naive", 10_000)) },
+      );
+    }
+  },
+};
+
+function rowOf(check: string, where: Tier, found: Count, control: Count & { what: string }): Row {
+  return { check, where, ...found, control };
+}
+
+/**
+ * Round after round all create one name at once, first by ringfence, then naively. Each round in
+ * which not exactly one won is a violation.
+ */
+async function oneWinner(tier: Tier, rounds: number): Promise<[Count, Count]> {
+  return inScratch(async (base) => {
+    const root = path.join(base, "ws");
+    fs.mkdirSync(root);
+    const gates = ["even", "odd"].map((name) => path.join(base, name));
+    execFileSync("mkfifo", gates);
+    const racers = Array.from({ length: CREATORS }, (_, number) =>
+      start(script("racer.mjs", tier, root, String(number), String(rounds), ...gates)),
+    );
+    try {
+      const lines = racers.map(linesOf);
+      await Promise.all(lines.map((line) => line())); // "ready"
+      const [found, naive]: [string[], string[]] = [[], []];
+      let round = 0;
+      const isEnough = () => naive.length >= ENOUGH || round >= rounds + MOST_NAIVE_ROUNDS;
+      for (; round < rounds || !isEnough(); round++) {
+        const outcomes = await oneRound(lines, gates[round % 2] ?? "");
+        const wrong = wrongOutcome(outcomes, path.join(root, `${round}.txt`));
+        if (wrong) (round < rounds ? found : naive).push(`round ${round}: ${wrong}`);
+      }
+      return [countOf(rounds, found), countOf(round - rounds, naive)];
+    } finally {
+      await Promise.all(racers.map((racer) => racer.kill()));
+    }
+  });
+}
+
+/** Lets all racers go, and gives what came to each. */
+async function oneRound(lines: (() => Promise<string>)[], gate: string): Promise<string[]> {
+  // Racers that come late find the gate open: it stays so until the last has reported.
+  const open = await fs.promises.open(gate, "w");
+  const outcomes = await Promise.all(lines.map((line) => line()));
+  await open.close();
+  return outcomes;
+}
+
+function countOf(rounds: number, wrong: string[]): Count {
+  const examples = wrong.slice(0, 5);
+  return { operations: rounds * CREATORS, violations: wrong.length, examples };
+}
+
+function wrongOutcome(outcomes: string[], target: string): string | undefined {
+  const winners = outcomes.flatMap((outcome, i) => (outcome === "won" ? [i] : []));
+  if (winners.length !== 1) return `${winners.length} winners`;
+  const odd = outcomes.find((outcome) => outcome !== "won" && outcome !== "FileExists");
+  if (odd) return `a loser was told ${odd}`;
+  const content = fs.readFileSync(target, "utf8");
+  return content === String(winners[0]) ? undefined : `the file is ${content}'s, not the winner's`;
+}
+
+/** All count one file up; what is missing in the end is a lost update. */
+async function noLostUpdate(tier: Tier, how: string, total: number): Promise<Count> {
+  return inScratch(async (root) => {
+    const file = path.join(root, "counter.txt");
+    fs.writeFileSync(file, "0\n");
+    const each = total / COUNTERS;
+    const counters = Array.from({ length: COUNTERS }, () =>
+      start(script("counter.mjs", tier, how, root, String(each))),
+    );
+    await Promise.all(counters.map(({ ready }) => ready));
+    for (const { child } of counters) child.stdin?.write("\n");
+    await Promise.all(counters.map((counter) => answerOf(counter)));
+    const counted = Number(fs.readFileSync(file, "utf8"));
+    const stray = fs.readdirSync(root).filter((name) => name !== "counter.txt");
+    return {
+      operations: total,
+      violations: Math.abs(total - counted) + stray.length,
+      examples: [`counted ${counted} of ${total}`, ...stray.map((name) => `left over: ${name}`)],
+    };
+  });
+}
+
+/** One process reads, another overwrites: each read must be one whole version. */
+async function noTornRead(tier: Tier, how: string, times: number): Promise<Count> {
+  return inScratch(async (root) => {
+    const overwriter = start(script("overwriter.mjs", tier, how, root));
+    await overwriter.ready;
+    try {
+      const reader = start(script("torn-reader.mjs", tier, root, String(times)));
+      const { torn, odd, changes } = await answerOf<{
+        torn: number;
+        odd: string[];
+        changes: number;
+      }>(reader);
+      const { code, stderr } = await overwriter.finish();
+      if (code !== 0) throw new Error(`the overwriter ended with ${code}: ${stderr}`);
+      if (changes < 10) throw new Error(`hardly anything was overwritten: ${changes} changes`);
+      return { operations: times, violations: torn, examples: odd };
+    } finally {
+      await overwriter.kill();
+    }
+  });
+}

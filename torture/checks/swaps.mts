@@ -1,0 +1,241 @@
+// Names that are swapped for a way out while they are read, created and overwritten.
+
+import fs from "node:fs";
+import path from "node:path";
+import type { Check, Row, Setting } from "../kit/check.mts";
+import { answerOf, nativeProgram, script, start, TIERS, type Tier } from "../kit/programs.mts";
+import { inScratch } from "../kit/scratch.mts";
+import { installPeers, PEERS, versionOf } from "../peers/install.mts";
+
+/** Where an attack takes place: `at` is beneath the root, `out` is what lies outside. */
+interface Place {
+  at(name: string): string;
+  out(name: string): string;
+}
+
+/** One way to swap what stands on the way to a file. */
+interface Shape {
+  name: string;
+  /** The folder whose files are asked for, relative to the root. */
+  folder: string;
+  /** Where the folder may stand meanwhile. */
+  homes: string[];
+  /** The attacker removes what was made in its way. */
+  clears?: boolean;
+  /** The one name that is created, instead of new ones. */
+  fresh?: string;
+  lay(place: Place): void;
+  /** What the attacker does, over and over: the arguments of programs/swapper.rs. */
+  reading(place: Place): string[];
+  /** The same against writers, where it is another. */
+  writing?(place: Place): string[];
+}
+
+const file = (absolute: string) => {
+  fs.mkdirSync(path.dirname(absolute), { recursive: true });
+  fs.writeFileSync(absolute, "inside\n");
+};
+
+const SHAPES: Shape[] = [
+  {
+    name: "folder ↔ link",
+    folder: "dir",
+    homes: ["dir", "other"],
+    lay({ at, out }) {
+      file(at("dir/a.txt"));
+      fs.symlinkSync(out(""), at("other"));
+    },
+    reading: ({ at }) => ["exchange", at("dir"), at("other")],
+  },
+  {
+    name: "parent replaced",
+    folder: "dir",
+    homes: ["dir", "kept"],
+    clears: true,
+    lay({ at, out }) {
+      file(at("dir/a.txt"));
+      fs.symlinkSync(out(""), at("link"));
+    },
+    reading: ({ at }) => [
+      ...["rename", at("dir"), at("kept")],
+      ...["rename", at("link"), at("dir")],
+      ...["rename", at("dir"), at("link")],
+      ...["rename", at("kept"), at("dir")],
+    ],
+  },
+  {
+    name: "file ↔ link",
+    folder: "",
+    homes: [""],
+    clears: true,
+    fresh: "new.txt",
+    lay({ at, out }) {
+      file(at("a.txt"));
+      fs.symlinkSync(out("a.txt"), at("other"));
+    },
+    reading: ({ at }) => ["exchange", at("a.txt"), at("other")],
+    // A writer would use the pair up: it replaces what it finds. So both are made anew.
+    writing: ({ at, out }) => [
+      ...["link", out("new.txt"), at("next"), "rename", at("next"), at("new.txt")],
+      ...["remove", at("new.txt")],
+      ...["link", out("a.txt"), at("next"), "rename", at("next"), at("a.txt")],
+      ...["file", at("next"), "inside\n", "rename", at("next"), at("a.txt")],
+    ],
+  },
+  {
+    name: "link chain",
+    folder: "dir",
+    homes: ["real"],
+    lay({ at, out }) {
+      file(at("real/a.txt"));
+      fs.symlinkSync("real/../hop", at("dir"));
+      fs.symlinkSync(at("real"), at("hop"));
+      fs.symlinkSync(out(""), at("other"));
+    },
+    reading: ({ at }) => ["exchange", at("hop"), at("other")],
+  },
+  {
+    name: "two deep",
+    folder: "top/mid/low",
+    homes: ["top/mid/low", "top/other/low"],
+    lay({ at, out }) {
+      file(at("top/mid/low/a.txt"));
+      fs.symlinkSync(path.relative(at("top"), out("")), at("top/other"));
+    },
+    reading: ({ at }) => ["exchange", at("top/mid"), at("top/other")],
+  },
+];
+
+interface Tally {
+  operations: number;
+  violations: number;
+  answered: number;
+  examples: string[];
+}
+
+type Action = "read" | "write";
+
+interface Attack {
+  shape: Shape;
+  action: Action;
+  subject: string;
+  peers?: Peers;
+  tier: Tier;
+  operations: number;
+  controls: number;
+}
+
+export const swaps: Check = {
+  name: "swaps",
+  async *run(setting) {
+    const { scale } = setting;
+    for (const shape of SHAPES) {
+      for (const action of ["read", "write"] as const) {
+        for (const tier of TIERS) {
+          const operations = amount(setting, action);
+          const controls = Math.min(operations, scale.of(3_000, 20_000));
+          yield await attack({ shape, action, tier, subject: "ringfence", operations, controls });
+        }
+      }
+    }
+    if (setting.peers) yield* await attackPeers(setting);
+  },
+};
+
+function amount({ scale }: Setting, action: Action): number {
+  return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
+}
+
+/** Where other packages are, and the Node that runs them. */
+interface Peers {
+  packages: string;
+  node: string;
+}
+
+/** They are installed for the time of the check, and nothing stays of them. */
+async function attackPeers(setting: Setting): Promise<Row[]> {
+  return inScratch(async (packages) => {
+    setting.say("installing the other packages from npm");
+    const node = await installPeers(packages);
+    const operations = setting.scale.of(4_000, 40_000);
+    const rows: Row[] = [];
+    for (const subject of PEERS) {
+      for (const shape of SHAPES) {
+        for (const action of ["read", "write"] as const) {
+          setting.say(`${subject}, ${action}: ${shape.name}`);
+          const peers = { packages, node };
+          const settings = { shape, action, subject, peers, operations, controls: 0 };
+          rows.push(await attack({ ...settings, tier: "kernel" }));
+        }
+      }
+    }
+    return rows;
+  });
+}
+
+async function attack(settings: Attack): Promise<Row> {
+  const { shape, action, subject, peers, tier } = settings;
+  const isPeer = peers !== undefined;
+  const head = {
+    check: `swap, ${action === "read" ? "reading" : "creating"}: ${shape.name}`,
+    where: peers ? `${subject} ${versionOf(subject, peers.packages)}` : tier,
+  };
+  try {
+    const { subject: found, control } = await inScratch((base) => fight(settings, base));
+    const { operations, violations, answered, examples } = found;
+    if (!isPeer && answered === 0) throw new Error(`${head.check}: everything was refused`);
+    return {
+      ...head,
+      ...{ operations, violations, examples, isPeer },
+      control: isPeer
+        ? { none: `it is one itself, and refused ${operations - answered}` }
+        : { what: action === "read" ? "realpath, then open" : "realpath, then write", ...control },
+    };
+  } catch (error) {
+    if (!isPeer) throw error;
+    return { ...head, notRun: String((error as Error).message).split("\n")[0] ?? "" };
+  }
+}
+
+async function fight(settings: Attack, base: string) {
+  const { shape, action, subject, peers, tier, operations, controls } = settings;
+  const root = path.join(base, "ws");
+  const outside = path.join(base, "outside");
+  const place = {
+    at: (name: string) => path.join(root, name),
+    out: (name: string) => path.join(outside, name),
+  };
+  fs.mkdirSync(root);
+  fs.mkdirSync(path.join(outside, "low"), { recursive: true });
+  shape.lay(place);
+  const steps = ((action === "write" && shape.writing) || shape.reading)(place);
+
+  const { folder, homes, clears = false, fresh = null } = shape;
+  const job = {
+    ...{ subject, packages: peers?.packages, containment: tier, action, root, outside },
+    ...{ folder, homes, clears, fresh, operations, controls, mostControls: 200_000 },
+  };
+  const swapper = start([nativeProgram("swapper"), ...steps]);
+  await swapper.ready;
+  try {
+    const command = script("swap-worker.mjs", tier, JSON.stringify(job));
+    if (peers) command[0] = peers.node;
+    const worker = start(command);
+    const tallies = await answerOf<{ subject: Tally; control: Tally }>(worker);
+    await swapper.finish();
+    countLeftovers(root, tallies.subject);
+    return tallies;
+  } finally {
+    await swapper.kill();
+  }
+}
+
+/** What a failed or killed write has left in the workspace. */
+function countLeftovers(root: string, tally: Tally): void {
+  const stray = fs
+    .readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => /ringfence-\d+\.txt|\.rf-/.test(name));
+  tally.violations += stray.length;
+  tally.examples.push(...stray.slice(0, 5).map((name) => `left over: ${name}`));
+}

@@ -1,0 +1,36 @@
+// What writer.rs does, by the addon, until it is killed or its parent has ended:
+//
+//     node hammer.mjs create|overwrite addon|in-place ROOT SIZE
+
+import fs from "node:fs";
+import path from "node:path";
+import { createFileSync, Workspace } from "../../index.js";
+
+const [, , what, how, root = "", size] = process.argv;
+const KEPT = 4;
+const overwrite = what === "overwrite";
+const contents = ["A", "B"].map((letter) => letter.repeat(Number(size)));
+const workspaces = /** @type {const} */ (["full", "none"]).map((durability) =>
+  Workspace.open(root, { durability }),
+);
+
+/**
+ * @param {string} name
+ * @param {string} content
+ * @param {number} turn
+ */
+function write(name, content, turn) {
+  if (how === "in-place") return fs.writeFileSync(path.join(root, name), content);
+  const workspace = workspaces[turn % 4 === 0 ? 0 : 1];
+  if (!workspace) throw new Error("no workspace");
+  const result = createFileSync(workspace, { path: name, content, overwrite });
+  if (!result.success) throw new Error(JSON.stringify(result));
+}
+
+const parent = process.ppid;
+for (let turn = 0; process.ppid === parent; turn++) {
+  const name = overwrite ? "a.txt" : `${turn}.txt`;
+  write(name, String(contents[overwrite ? turn % 2 : 0]), turn);
+  if (!overwrite && turn >= KEPT) fs.unlinkSync(path.join(root, `${turn - KEPT}.txt`));
+  if (turn === 0) fs.writeSync(1, "ready\n");
+}

@@ -1,0 +1,181 @@
+// Reads, or creates and overwrites, while somebody swaps the names on the way, and counts what came
+// from outside or went there. The naive way does the same in between, under the same attacker.
+//
+//     node swap-worker.mjs <job as JSON>
+//
+// Plain JavaScript, since Node 20 has no TypeScript loader.
+
+import fs from "node:fs";
+import path from "node:path";
+import { naive } from "./naive.mjs";
+import { openSubject } from "./subjects.mjs";
+
+/**
+ * @typedef {object} Job
+ * @property {string} subject "ringfence", or the name of another package.
+ * @property {string} [packages] The folder that other packages are installed in.
+ * @property {string | null} containment What ringfence must call its tier.
+ * @property {"read" | "write"} action
+ * @property {string} root
+ * @property {string} outside What must neither be read nor changed.
+ * @property {string} folder The folder on the attacked way, relative to the root.
+ * @property {string | null} fresh The one name to create; without it, each create has its own.
+ * @property {string[]} homes Where the folder's files may stand, relative to the root.
+ * @property {boolean} clears Whether the attacker may remove what was made.
+ * @property {number} operations
+ * @property {number} controls How many of them the naive way does, too.
+ * @property {number} mostControls How many it does until it has gone wrong.
+ */
+
+const INSIDE = "inside\n";
+const SECRET = "the secret outside\n";
+const BLOCK = 100;
+/** So often must the naive way have gone wrong, before it may stop early. */
+const ENOUGH = 3;
+
+/** @type {Job} */
+const job = JSON.parse(process.argv[2] ?? "");
+const at = (/** @type {string[]} */ ...names) => path.join(job.root, ...names);
+const within = (/** @type {string} */ name) => path.posix.join(job.folder, name);
+
+/** What one side, the subject or the naive way, has come to. */
+class Tally {
+  operations = 0;
+  violations = 0;
+  /** How many came to anything but a refusal. */
+  answered = 0;
+  /** @type {string[]} */
+  examples = [];
+
+  /** @param {string | undefined} code Why it was refused. */
+  count(code) {
+    this.operations++;
+    if (code === undefined) this.answered++;
+  }
+
+  /** @param {string} example */
+  violation(example) {
+    this.violations++;
+    if (this.examples.length < 5) this.examples.push(example);
+  }
+}
+
+/** Everything outside, each thing with a time long past, so that any change of it shows. */
+class Guard {
+  static #TIME = 1;
+  #folders = [job.outside, path.join(job.outside, "low")];
+
+  constructor() {
+    this.restore();
+  }
+
+  /** What has changed outside since the last look. */
+  look() {
+    const changed = this.#things().filter((thing) => this.#isChanged(thing));
+    if (changed.length === 0) return [];
+    const found = changed.map((thing) => path.relative(job.outside, thing) || "the folder outside");
+    this.restore();
+    return found;
+  }
+
+  restore() {
+    for (const folder of this.#folders) {
+      for (const name of fs.readdirSync(folder)) {
+        const thing = path.join(folder, name);
+        if (!this.#things().includes(thing)) fs.rmSync(thing, { recursive: true });
+      }
+      fs.writeFileSync(path.join(folder, "a.txt"), SECRET);
+    }
+    for (const thing of this.#things()) fs.utimesSync(thing, Guard.#TIME, Guard.#TIME);
+  }
+
+  #things() {
+    return this.#folders.flatMap((folder) => [folder, path.join(folder, "a.txt")]);
+  }
+
+  /** @param {string} thing */
+  #isChanged(thing) {
+    return fs.statSync(thing, { throwIfNoEntry: false })?.mtimeMs !== Guard.#TIME * 1000;
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof openSubject>>} Subject */
+
+/**
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
+ */
+async function readOnce(side, tally, turn) {
+  const { text, code } = await side.read(within("a.txt"), turn);
+  tally.count(code);
+  if (text === SECRET) tally.violation("the file outside was read");
+  else if (text !== undefined && text !== INSIDE) tally.violation(`read ${JSON.stringify(text)}`);
+  else if (code && side.unexpected(code)) tally.violation(`refused as ${code}`);
+}
+
+/**
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
+ * @param {Guard} guard
+ */
+async function writeOnce(side, tally, turn, guard) {
+  const isNew = turn % 2 === 0;
+  const name = isNew ? (job.fresh ?? `${side.name}-${turn}.txt`) : "a.txt";
+  const code = await side.write(within(name), `${side.name} ${turn}\n`, !isNew, turn);
+  tally.count(code);
+  const changed = guard.look();
+  if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
+  else if (code && side.unexpected(code)) tally.violation(`refused as ${code}`);
+  if (isNew && !code && !removeMade(name) && !job.clears && changed.length === 0) {
+    tally.violation("told of success, and no file is there");
+  }
+}
+
+/**
+ * Removes what was made, wherever the attacker has moved its folder.
+ *
+ * The folder may change places between one look and the next, and even keep step with looks that go
+ * by turns, since both take the same lock: so they go by chance.
+ *
+ * @param {string} name
+ */
+function removeMade(name) {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const home = job.homes[Math.floor(Math.random() * job.homes.length)] ?? "";
+    try {
+      fs.unlinkSync(at(home, name));
+      return true;
+    } catch {}
+  }
+  return false;
+}
+
+const subject = await openSubject(job);
+const control = naive(job.root);
+const [tally, naiveTally] = [new Tally(), new Tally()];
+const guard = new Guard();
+const once = job.action === "read" ? readOnce : writeOnce;
+
+/** Whether the naive way has another block to do: an attacker that is slow to find it gets more time. */
+const isControlDue = () =>
+  naiveTally.operations < job.controls ||
+  (naiveTally.violations < ENOUGH && naiveTally.operations < job.mostControls);
+
+/**
+ * @param {Subject} side
+ * @param {Tally} its
+ */
+async function block(side, its) {
+  const end = its.operations + BLOCK;
+  while (its.operations < end) await once(side, its, its.operations, guard);
+}
+
+while (tally.operations < job.operations) {
+  await block(subject, tally);
+  if (job.controls > 0 && isControlDue()) await block(control, naiveTally);
+}
+while (job.controls > 0 && isControlDue()) await block(control, naiveTally);
+subject.close();
+process.stdout.write(`${JSON.stringify({ subject: tally, control: naiveTally })}\n`);
