@@ -21,13 +21,20 @@ import { interleave } from "./lib/interleave.mjs";
  * @property {string} id
  * @property {string} unit
  * @property {import("./lib/interleave.mjs").Timing[]} timings
+ * @property {Growth} [growth] If it is one of a series.
+ */
+
+/**
+ * @typedef {object} Growth
+ * @property {string} axis What grows, in which unit.
+ * @property {number} work How large it is here.
  */
 
 /**
  * @typedef {object} RuntimeResult
  * @property {string} runtime Its name and version.
  * @property {Record<string, string>} versions Of the contenders that have one.
- * @property {string[]} missing Contenders that do not load on this runtime, and why.
+ * @property {string[]} missing What was asked for and could not be measured, and why.
  * @property {Measurement[]} measurements
  */
 
@@ -35,6 +42,8 @@ import { interleave } from "./lib/interleave.mjs";
 export class Bench {
   /** @type {Measurement[]} */
   measurements = [];
+  /** @type {string[]} */
+  missing = [];
 
   /**
    * @param {Settings} settings
@@ -47,17 +56,33 @@ export class Bench {
   }
 
   /**
+   * Times tasks against each other.
+   *
    * @param {string} id
    * @param {import("./lib/interleave.mjs").Task[]} tasks
-   * @param {{ calls: number, rounds?: number }} effort
+   * @param {{ calls: number, rounds?: number, growth?: Growth }} effort
    */
-  async time(id, tasks, { calls, rounds = 40 }) {
-    process.stderr.write(`  ${id}\n`);
+  async time(id, tasks, { calls, rounds = 40, growth }) {
+    this.say(id);
     const timings = await interleave(tasks, {
       calls,
       rounds: this.quick ? Math.ceil(rounds / 4) : rounds,
     });
-    this.measurements.push({ id, unit: "µs", timings });
+    this.add({ id, unit: "µs", timings, ...(growth === undefined ? {} : { growth }) });
+  }
+
+  /** @param {Measurement} measurement */
+  add(measurement) {
+    this.measurements.push(measurement);
+  }
+
+  /**
+   * Shows how far it has come.
+   *
+   * @param {string} what
+   */
+  say(what) {
+    process.stderr.write(`  ${what}\n`);
   }
 }
 
@@ -82,7 +107,7 @@ const result = {
   versions: Object.fromEntries(
     contenders.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
   ),
-  missing,
+  missing: [...missing, ...bench.missing],
   measurements: bench.measurements,
 };
 writeFileSync(resultFile, JSON.stringify(result));

@@ -17,30 +17,42 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "../scripts/lib/project.mjs";
 import { items } from "./items/index.mjs";
-import { installContenders } from "./lib/install.mjs";
+import { buildEmptyAddon, installContenders } from "./lib/install.mjs";
 import { runtimeBinary } from "./lib/runtimes.mjs";
 import { measurementTable, verdictTable } from "./lib/tables.mjs";
-import { verdicts } from "./lib/verdicts.mjs";
-import { targets } from "./targets.mjs";
+import { growthVerdicts, verdicts } from "./lib/verdicts.mjs";
+import { measureNative, nativeItems } from "./native.mjs";
+import { nativeTargets, targets } from "./targets.mjs";
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: Object.keys(items).join(",") },
+    only: {
+      type: "string",
+      default: [...Object.keys(items), ...Object.keys(nativeItems)].join(","),
+    },
     quick: { type: "boolean", default: false },
     runtimes: { type: "string", default: "node,node24,bun" },
     against: { type: "string" },
     dir: { type: "string", default: tmpdir() },
   },
 });
+const known = { ...items, ...nativeItems };
 const only = options.only.split(",");
 for (const name of only) {
-  if (!(name in items)) throw new Error(`--only knows ${Object.keys(items).join(", ")}`);
+  if (!(name in known)) throw new Error(`--only knows ${Object.keys(known).join(", ")}`);
 }
 
 installContenders();
-const results = options.runtimes.split(",").map((name) => measure(name));
-writeResults(results);
-for (const result of results) report(result);
+if (only.includes("loading")) buildEmptyAddon();
+const native = measureNative(only, options.quick);
+const results = only.some((name) => name in items)
+  ? options.runtimes.split(",").map((name) => measure(name))
+  : [];
+writeResults([native, ...results]);
+report(native, verdicts(nativeTargets, only, native));
+for (const result of results) {
+  report(result, [...verdicts(targets, only, result), ...growthVerdicts(result)]);
+}
 
 /**
  * @param {string} runtime
@@ -78,10 +90,14 @@ function writeResults(results) {
   writeFileSync(join(folder, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** @param {import("./measure.mjs").RuntimeResult} result */
-function report(result) {
-  console.log(`\n═══ ${result.runtime}`);
-  for (const reason of result.missing) console.log(`not measured: ${reason}`);
-  for (const measurement of result.measurements) console.log(`\n${measurementTable(measurement)}`);
-  console.log(`\n${verdictTable(verdicts(targets, result))}`);
+/**
+ * @param {import("./measure.mjs").RuntimeResult} result
+ * @param {import("./lib/verdicts.mjs").Verdict[]} verdicts
+ */
+function report({ runtime, missing, measurements }, verdicts) {
+  if (measurements.length === 0 && missing.length === 0) return;
+  console.log(`\n═══ ${runtime}`);
+  for (const reason of missing) console.log(`not measured: ${reason}`);
+  for (const measurement of measurements) console.log(`\n${measurementTable(measurement)}`);
+  console.log(`\n${verdictTable(verdicts)}`);
 }

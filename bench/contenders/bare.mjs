@@ -14,6 +14,8 @@ export function openBare(root) {
     kind: "bare",
     read: (path) => promises.readFile(join(root, path), "utf8"),
     readSync: (path) => readFileSync(join(root, path), "utf8"),
+    create: (path, content) => promises.writeFile(join(root, path), content, { flag: "wx" }),
+    overwrite: (path, content) => promises.writeFile(join(root, path), content),
     text: (text) => text,
   };
 }

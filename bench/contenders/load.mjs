@@ -13,9 +13,16 @@ import { readFileSync } from "node:fs";
  * @property {(path: string) => unknown} [readSync]
  * @property {(path: string, window: Window) => Promise<unknown>} [window] Some lines of a file.
  * @property {(path: string, window: Window) => unknown} [windowSync]
- * @property {(path: string, content: string) => Promise<unknown>} [create]
- * @property {(path: string, content: string) => Promise<unknown>} [overwrite]
+ * @property {Write} [create] Where nothing stands.
+ * @property {Write} [overwrite] Where a file stands.
+ * @property {boolean} [canSync] Whether `create` and `overwrite` look at `durable`; otherwise they
+ *   never sync.
  * @property {(result: any) => string} text The text in what `read` and `window` give.
+ */
+
+/**
+ * @typedef {(path: string, content: string, options: { durable: boolean }) => Promise<unknown>} Write
+ *   With `durable`, file and folder have reached the disk before it resolves.
  */
 
 /**

@@ -2,7 +2,8 @@
 // The products that somebody would take instead, each as its own documentation uses it. Where one
 // reads whole files only, the window is cut from the text, as its host would.
 
-import { join } from "node:path";
+import { promises } from "node:fs";
+import { dirname, join } from "node:path";
 import { cut, load, versionOf } from "./load.mjs";
 
 /**
@@ -56,8 +57,9 @@ export async function openFsSafe(root) {
     version: versionOf(name),
     read: (path) => opened.readText(path),
     window: async (path, window) => cut(await opened.readText(path), window),
-    create: (path, content) => opened.create(path, content),
-    overwrite: (path, content) => opened.write(path, content),
+    create: (path, content, { durable }) => opened.create(path, content, { durable }),
+    overwrite: (path, content, { durable }) => opened.write(path, content, { durable }),
+    canSync: true,
     text: (text) => text,
   };
 }
@@ -105,7 +107,8 @@ export async function openDeepagents(root) {
 }
 
 /**
- * The usual way to write a file whole; no sandbox.
+ * The usual way to write a file whole; no sandbox. It never syncs the folder, so that is done here
+ * where the others do it.
  *
  * @param {string} root
  * @returns {Promise<Contender>}
@@ -113,14 +116,29 @@ export async function openDeepagents(root) {
 export async function openWriteFileAtomic(root) {
   const name = "write-file-atomic";
   const { default: writeFileAtomic } = await load(name);
-  /** @param {string} path @param {string} content */
-  const write = (path, content) => writeFileAtomic(join(root, path), content, { fsync: false });
+  /** @type {import("./load.mjs").Write} */
+  const write = async (path, content, { durable }) => {
+    const file = join(root, path);
+    await writeFileAtomic(file, content, { fsync: durable });
+    if (durable) await syncFolder(dirname(file));
+  };
   return {
     name,
     kind: "peer",
     version: versionOf(name),
     create: write,
     overwrite: write,
+    canSync: true,
     text: String,
   };
+}
+
+/** @param {string} folder */
+async function syncFolder(folder) {
+  const handle = await promises.open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

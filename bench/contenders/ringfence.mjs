@@ -19,12 +19,14 @@ const require = createRequire(import.meta.url);
 export function openRingfence(root, checkout) {
   const suffix = checkout === undefined ? "" : ", the other build";
   const addon = loadRingfence(checkout);
-  const workspace = addon.Workspace.open(root, { durability: "none" });
   return [
-    through(addon, `ringfence${suffix}`, workspace),
+    through(addon, `ringfence${suffix}`, {
+      synced: addon.Workspace.open(root),
+      unsynced: addon.Workspace.open(root, { durability: "none" }),
+    }),
     through(addon, `ringfence, plain context${suffix}`, {
-      workspaceRoot: root,
-      durability: "none",
+      synced: { workspaceRoot: root },
+      unsynced: { workspaceRoot: root, durability: "none" },
     }),
   ];
 }
@@ -37,26 +39,30 @@ export function loadRingfence(checkout) {
   return require(checkout === undefined ? "../../index.js" : resolve(checkout, "index.js"));
 }
 
+/** @typedef {import("../../index.js").Workspace | import("../../index.js").WorkspaceContext} Context */
+
 /**
  * @param {Ringfence} addon
  * @param {string} name
- * @param {import("../../index.js").Workspace | import("../../index.js").WorkspaceContext} context
+ * @param {{ synced: Context, unsynced: Context }} contexts
  * @returns {Contender}
  */
-function through(addon, name, context) {
+function through(addon, name, { synced, unsynced }) {
   const { readFile, readFileSync, createFile } = addon;
   return {
     name,
     kind: "ours",
-    read: (path) => readFile(context, path),
-    readSync: (path) => readFileSync(context, path),
+    read: (path) => readFile(synced, path),
+    readSync: (path) => readFileSync(synced, path),
     window: (path, { startLine, maxLines }) =>
-      readFile(context, path, { start_line: startLine, max_lines: maxLines }),
+      readFile(synced, path, { start_line: startLine, max_lines: maxLines }),
     windowSync: (path, { startLine, maxLines }) =>
-      readFileSync(context, path, { start_line: startLine, max_lines: maxLines }),
-    create: (path, content) => succeeded(createFile(context, { path, content })),
-    overwrite: (path, content) =>
-      succeeded(createFile(context, { path, content, overwrite: true })),
+      readFileSync(synced, path, { start_line: startLine, max_lines: maxLines }),
+    create: (path, content, { durable }) =>
+      succeeded(createFile(durable ? synced : unsynced, { path, content })),
+    overwrite: (path, content, { durable }) =>
+      succeeded(createFile(durable ? synced : unsynced, { path, content, overwrite: true })),
+    canSync: true,
     text: (output) => output.content,
   };
 }

@@ -24,7 +24,28 @@ export async function window(bench) {
         { calls: 5 },
       );
     }
+    await startAndEnd(bench, script, path, lineCount(text));
   }
+}
+
+/**
+ * Ringfence against itself: the cost of a window must not depend on where it stands.
+ *
+ * @param {import("../measure.mjs").Bench} bench
+ * @param {string} script
+ * @param {string} path
+ * @param {number} lines
+ */
+async function startAndEnd(bench, script, path, lines) {
+  const ours = bench.contenders.find(({ name }) => name === "ringfence");
+  const tasks = windowsOf(lines)
+    .filter(({ position }) => position !== "middle")
+    .map((window) => ({
+      name: window.position,
+      run: () => ours?.window?.(path, window),
+      answer: (/** @type {unknown} */ output) => lineCount(ours?.text(output) ?? ""),
+    }));
+  await bench.time(`200 lines of 1 MiB ${script}, start and end`, tasks, { calls: 10 });
 }
 
 /**

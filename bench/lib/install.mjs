@@ -1,7 +1,7 @@
 // @ts-check
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { npm, ROOT } from "../../scripts/lib/project.mjs";
+import { commandPath, node, npm, ROOT } from "../../scripts/lib/project.mjs";
 import { runtimeBinary } from "./runtimes.mjs";
 
 const FOLDER = join(ROOT, "bench");
@@ -18,4 +18,17 @@ export function installContenders() {
   process.env.PATH = `${newer}${delimiter}${process.env.PATH}`;
   npm(["install", "--no-save", "--no-audit", "--no-fund"], { cwd: FOLDER });
   writeFileSync(stamp, wanted);
+}
+
+/** Builds the addon that exports one empty function, as ringfence is built. */
+export function buildEmptyAddon() {
+  const output = join(ROOT, "target", "bench", "empty-addon");
+  node(
+    [
+      commandPath("@napi-rs/cli", "napi"),
+      ...["build", "--platform", "--release", "--js", "index.js", "--dts", "index.d.ts"],
+      ...["--output-dir", output, "--target-dir", join(output, "target")],
+    ],
+    { cwd: join(FOLDER, "empty-addon") },
+  );
 }

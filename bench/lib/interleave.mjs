@@ -34,6 +34,26 @@ import { median, quantile, seededRandom, shuffled } from "./statistics.mjs";
 const WARM_UP_ROUNDS = 3;
 
 /**
+ * Something that was not timed but looked up, in the form of a timing.
+ *
+ * @param {string} name
+ * @param {number} value
+ * @returns {Timing}
+ */
+export function figure(name, value) {
+  return { name, p50: value, p99: value, rounds: [value] };
+}
+
+/**
+ * @param {string} name
+ * @param {readonly number[]} samples One for each round.
+ * @returns {Timing}
+ */
+export function timingOf(name, samples) {
+  return { name, p50: median(samples), p99: quantile(samples, 0.99), rounds: [...samples] };
+}
+
+/**
  * @param {readonly Task[]} tasks
  * @param {Effort} effort
  * @returns {Promise<Timing[]>} In the order of the tasks.

@@ -25,12 +25,12 @@ export function measurementTable({ id, unit, timings }) {
 
 /** @param {readonly import("./verdicts.mjs").Verdict[]} verdicts */
 export function verdictTable(verdicts) {
-  const rows = verdicts.map(({ target, atMost, ratio, met }) => [
-    target.id,
-    `${target.ours} ÷ ${target.theirs}`,
-    rounded(ratio.value),
+  const rows = verdicts.map(({ id, what, value, atMost, met }) => [
+    id,
+    what,
+    value === undefined ? "–" : rounded(value),
     `≤ ${atMost}`,
-    met ? "met" : "MISSED",
+    value === undefined ? "NOT MEASURED" : met ? "met" : "MISSED",
   ]);
   return table(["target", "", "ratio", "at most", "verdict"], rows);
 }

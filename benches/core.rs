@@ -1,0 +1,122 @@
+//! The core against the bare system calls, and how fast it looks through text.
+//!
+//! `npm run bench -- --only core`, or `cargo bench --manifest-path benches/Cargo.toml`.
+
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BatchSize, Criterion, Throughput};
+use ringfence::file_uri::FileUri;
+use ringfence::read_file::{ReadFileOptions, read_file};
+use ringfence::sandbox::Sandbox;
+use ringfence::text::{InvalidUtf8, decode, line_count};
+
+const KIB: usize = 1024;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut criterion = Criterion::default()
+        .configure_from_args()
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
+    reads(&mut criterion)?;
+    text(&mut criterion);
+    uris(&mut criterion);
+    criterion.final_summary();
+    Ok(())
+}
+
+fn reads(criterion: &mut Criterion) -> Result<(), Box<dyn Error>> {
+    let workspace = tempfile::tempdir()?;
+    let path = "src/tools/read.ts";
+    fs::create_dir_all(workspace.path().join("src/tools"))?;
+    fs::write(workspace.path().join(path), lines(4 * KIB, "the quick brown fox"))?;
+
+    let mut group = criterion.benchmark_group("read 4 KiB");
+    let sandbox = Sandbox::open(workspace.path())?;
+    let options = ReadFileOptions::default();
+    group.bench_function("ringfence", |bencher| {
+        bencher.iter(|| read_file(&sandbox, black_box(path), &options, InvalidUtf8::Reject));
+    });
+    #[cfg(target_os = "linux")]
+    bare::read_beneath(&mut group, workspace.path(), path)?;
+    group.finish();
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+mod bare {
+    use std::hint::black_box;
+    use std::os::fd::AsFd;
+    use std::path::Path;
+
+    use criterion::BenchmarkGroup;
+    use criterion::measurement::WallTime;
+    use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, open, openat2};
+    use rustix::io::{Result, read};
+
+    /// The least that a sandboxed read can do, into memory that is there already.
+    pub fn read_beneath(
+        group: &mut BenchmarkGroup<'_, WallTime>,
+        root: &Path,
+        path: &str,
+    ) -> Result<()> {
+        let root = open(root, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut buffer = vec![0; 8192];
+        group.bench_function("bare openat2, fstat, read, close", |bencher| {
+            bencher.iter(|| -> Result<(i64, usize)> {
+                let file = openat2(root.as_fd(), black_box(path), flags, Mode::empty(), beneath)?;
+                let size = fstat(&file)?.st_size;
+                Ok((size, read(&file, &mut buffer)?))
+            });
+        });
+        Ok(())
+    }
+}
+
+fn text(criterion: &mut Criterion) {
+    for (script, sentence) in [
+        ("ASCII", "the quick brown fox jumps over the lazy dog and counts lines"),
+        ("CJK", "いろはにほへとちりぬるをわかよたれそ"),
+    ] {
+        let bytes = lines(KIB * KIB, sentence);
+        let mut group =
+            criterion.benchmark_group(format!("count lines and check UTF-8 of 1 MiB, {script}"));
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function("ringfence", |bencher| {
+            // A copy of the bytes is consumed each time; making it is not timed.
+            bencher.iter_batched(
+                || bytes.clone(),
+                |bytes| {
+                    let decoded = decode(bytes, InvalidUtf8::Reject);
+                    let lines = decoded.as_ref().map(|decoded| line_count(&decoded.text));
+                    (lines.ok(), decoded)
+                },
+                BatchSize::PerIteration,
+            );
+        });
+        group.finish();
+    }
+}
+
+fn uris(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("resolveFileUri");
+    group.bench_function("ringfence", |bencher| {
+        bencher.iter(|| {
+            let parsed = FileUri::parse(black_box("file:///assets/brand%20guide/colours.md"));
+            parsed.map(|uri| (uri.scope(), uri.path(), uri.segments()))
+        });
+    });
+    group.finish();
+}
+
+/// So many bytes of text, in lines of one sentence.
+fn lines(bytes: usize, sentence: &str) -> Vec<u8> {
+    let line = format!("{sentence}\n");
+    let mut text = line.repeat(bytes / line.len()).into_bytes();
+    text.resize(bytes, b'.');
+    text
+}
