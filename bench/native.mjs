@@ -2,7 +2,7 @@
 // What is measured without a JavaScript runtime: the size of the addon, and the benches of the Rust
 // core in benches/, by criterion.
 
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { binaryName, ROOT, readJson, run, thisPlatform } from "../scripts/lib/project.mjs";
 import { figure } from "./lib/interleave.mjs";
@@ -50,12 +50,14 @@ function core(quick) {
   console.error("measuring the Rust core");
   const manifest = join(ROOT, "benches", "Cargo.toml");
   const target = join(ROOT, "target", "benches");
+  const folder = join(target, "criterion");
+  rmSync(folder, { recursive: true, force: true }); // benches that are no more must not show
+  process.env.CRITERION_HOME = folder;
   const options = quick ? ["--", "--quick"] : [];
   run("cargo", [
     ...["bench", "--quiet", "--bench", "core", "--manifest-path", manifest],
     ...["--target-dir", target, ...options],
   ]);
-  const folder = join(target, "criterion");
   return readdirSync(folder)
     .filter((group) => group !== "report")
     .map((group) => ({
