@@ -2,22 +2,27 @@
 // Measures ringfence against what it would be replaced by:
 //
 //     npm run bench -- [--only read,window] [--quick] [--runtimes node,node24,bun]
-//                      [--against CHECKOUT] [--dir DIRECTORY]
+//                      [--against CHECKOUT] [--dir DIRECTORY] [--last]
 //
 // --quick     a quarter of the rounds
 // --against   another checkout with a built addon takes part, to compare two states of ringfence
 // --dir       where the files lie that are read and made; by default the system's temporary folder
+// --last      measures nothing and shows the results of the last run once more
+//
+// All results are kept in target/bench/results.json. Those of a complete run, one without --only,
+// --quick, --runtimes and --against, are also written into docs/.
 //
 // The addon must be a release build: `npm run build` first.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpus, release, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ROOT } from "../scripts/lib/project.mjs";
+import { binaryName, ROOT, thisPlatform } from "../scripts/lib/project.mjs";
 import { items } from "./items/index.mjs";
 import { buildEmptyAddon, installContenders } from "./lib/install.mjs";
+import { publish } from "./lib/publish.mjs";
 import { runtimeBinary } from "./lib/runtimes.mjs";
 import { measurementTable, verdictTable } from "./lib/tables.mjs";
 import { growthVerdicts, verdicts } from "./lib/verdicts.mjs";
@@ -26,32 +31,66 @@ import { nativeTargets, targets } from "./targets.mjs";
 
 const { values: options } = parseArgs({
   options: {
-    only: {
-      type: "string",
-      default: [...Object.keys(items), ...Object.keys(nativeItems)].join(","),
-    },
+    only: { type: "string" },
     quick: { type: "boolean", default: false },
-    runtimes: { type: "string", default: "node,node24,bun" },
+    runtimes: { type: "string" },
     against: { type: "string" },
     dir: { type: "string", default: tmpdir() },
+    last: { type: "boolean", default: false },
   },
 });
-const known = { ...items, ...nativeItems };
-const only = options.only.split(",");
+const RESULTS = join(ROOT, "target", "bench", "results.json");
+const ALL = [...Object.keys(items), ...Object.keys(nativeItems)];
+const only = options.only?.split(",") ?? ALL;
 for (const name of only) {
-  if (!(name in known)) throw new Error(`--only knows ${Object.keys(known).join(", ")}`);
+  if (!ALL.includes(name)) throw new Error(`--only knows ${ALL.join(", ")}`);
 }
 
 installContenders();
-if (only.includes("loading")) buildEmptyAddon();
-const native = measureNative(only, options.quick);
-const results = only.some((name) => name in items)
-  ? options.runtimes.split(",").map((name) => measure(name))
-  : [];
-writeResults([native, ...results]);
-report(native, verdicts(nativeTargets, only, native));
-for (const result of results) {
-  report(result, [...verdicts(targets, only, result), ...growthVerdicts(result)]);
+const run = options.last ? lastRun() : newRun();
+for (const { result, verdicts } of run.judged) report(result, verdicts);
+if (run.complete) await publish(run);
+
+/**
+ * @typedef {import("./lib/publish.mjs").Run} Run
+ * @typedef {import("./measure.mjs").RuntimeResult} RuntimeResult
+ */
+
+/** @returns {Run} */
+function lastRun() {
+  return JSON.parse(readFileSync(RESULTS, "utf8"));
+}
+
+/** @returns {Run} */
+function newRun() {
+  refuseDebugBuild();
+  if (only.includes("loading")) buildEmptyAddon();
+  const native = measureNative(only, options.quick);
+  const runtimes = (options.runtimes ?? "node,node24,bun").split(",");
+  const results = only.some((name) => name in items) ? runtimes.map((name) => measure(name)) : [];
+  const run = {
+    date: new Date().toISOString().slice(0, 10),
+    processor: cpus()[0]?.model ?? "an unknown processor",
+    cores: cpus().length,
+    kernel: release().split(".", 2).join("."),
+    complete: !(options.only ?? options.runtimes ?? options.against) && !options.quick,
+    judged: [
+      { result: native, verdicts: verdicts(nativeTargets, only, native) },
+      ...results.map((result) => ({
+        result,
+        verdicts: [...verdicts(targets, only, result), ...growthVerdicts(result)],
+      })),
+    ],
+  };
+  mkdirSync(dirname(RESULTS), { recursive: true });
+  writeFileSync(RESULTS, `${JSON.stringify(run, null, 2)}\n`);
+  return run;
+}
+
+/** A release build is stripped, and a tenth as large. */
+function refuseDebugBuild() {
+  const addon = join(ROOT, binaryName(thisPlatform()));
+  if (statSync(addon).size > 2 ** 22) throw new Error("a debug build: `npm run build` first");
 }
 
 /**
@@ -83,15 +122,8 @@ function measure(runtime) {
   }
 }
 
-/** @param {import("./measure.mjs").RuntimeResult[]} results */
-function writeResults(results) {
-  const folder = join(ROOT, "target", "bench");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
-}
-
 /**
- * @param {import("./measure.mjs").RuntimeResult} result
+ * @param {RuntimeResult} result
  * @param {import("./lib/verdicts.mjs").Verdict[]} verdicts
  */
 function report({ runtime, missing, measurements }, verdicts) {

@@ -51,9 +51,10 @@ export const targets = [
     item: "memory",
     id: "resident memory while reading 1,000,000 times",
     ours: "after 100 %",
-    theirs: "after 20 %",
-    // What allocators and engines move about; a byte that leaks per read would be 0.8 MB.
-    atMost: both(1.02),
+    theirs: "after 40 %",
+    // What allocators and engines move about. An object that is left behind by each read has 16
+    // bytes at least, and 600,000 of them are a fifth of the whole.
+    atMost: both(1.05),
   },
   ours("snapshot", "workspaceSnapshot of 100,000 files", "rg --files", both(1.2)),
 ];
