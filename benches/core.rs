@@ -11,9 +11,14 @@ use criterion::{BatchSize, Criterion, Throughput};
 use ringfence::file_uri::FileUri;
 use ringfence::read_file::{ReadFileOptions, read_file};
 use ringfence::sandbox::Sandbox;
-use ringfence::text::{InvalidUtf8, decode, line_count};
+use ringfence::text::{InvalidUtf8, LineWindow, decode, line_count};
 
 const KIB: usize = 1024;
+
+const SCRIPTS: [(&str, &str); 2] = [
+    ("ASCII", "the quick brown fox jumps over the lazy dog and counts lines"),
+    ("CJK", "いろはにほへとちりぬるをわかよたれそ"),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut criterion = Criterion::default()
@@ -21,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3));
     reads(&mut criterion)?;
+    windows(&mut criterion)?;
     text(&mut criterion);
     uris(&mut criterion);
     criterion.final_summary();
@@ -42,6 +48,27 @@ fn reads(criterion: &mut Criterion) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     bare::read_beneath(&mut group, workspace.path(), path)?;
     group.finish();
+    Ok(())
+}
+
+/// 200 lines of 1 MiB, at its start and at its end.
+fn windows(criterion: &mut Criterion) -> Result<(), Box<dyn Error>> {
+    for (script, sentence) in SCRIPTS {
+        let workspace = tempfile::tempdir()?;
+        let content = lines(KIB * KIB, sentence);
+        let last = content.split(|&byte| byte == b'\n').count() as u64 - 199;
+        fs::write(workspace.path().join("file.md"), content)?;
+        let sandbox = Sandbox::open(workspace.path())?;
+        let mut group = criterion.benchmark_group(format!("200 lines of 1 MiB, {script}"));
+        for (position, start_line) in [("start", 1), ("end", last)] {
+            let window = LineWindow::new(start_line.try_into()?, 200.try_into()?);
+            let options = ReadFileOptions { window, include_hash: false };
+            group.bench_function(position, |bencher| {
+                bencher.iter(|| read_file(&sandbox, "file.md", &options, InvalidUtf8::Reject));
+            });
+        }
+        group.finish();
+    }
     Ok(())
 }
 
@@ -78,10 +105,7 @@ mod bare {
 }
 
 fn text(criterion: &mut Criterion) {
-    for (script, sentence) in [
-        ("ASCII", "the quick brown fox jumps over the lazy dog and counts lines"),
-        ("CJK", "いろはにほへとちりぬるをわかよたれそ"),
-    ] {
+    for (script, sentence) in SCRIPTS {
         let bytes = lines(KIB * KIB, sentence);
         let mut group =
             criterion.benchmark_group(format!("count lines and check UTF-8 of 1 MiB, {script}"));

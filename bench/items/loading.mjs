@@ -3,19 +3,21 @@
 // function and is loaded by the same generated code.
 
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { binaryName, ROOT, thisPlatform } from "../../scripts/lib/project.mjs";
 import { timingOf } from "../lib/interleave.mjs";
 import { seededRandom, shuffled } from "../lib/statistics.mjs";
 
 const CHILD = fileURLToPath(new URL("../children/require.cjs", import.meta.url));
+const EMPTY = join(ROOT, "target", "bench", "empty-addon");
 
-/** @type {readonly { name: string, module: string }[]} */
+/** Each as a package is loaded, by its generated loader, and the binary alone. */
 const MODULES = [
-  { name: "ringfence", module: fileURLToPath(new URL("../../index.js", import.meta.url)) },
-  {
-    name: "an empty addon",
-    module: fileURLToPath(new URL("../../target/bench/empty-addon/index.js", import.meta.url)),
-  },
+  { name: "ringfence", module: join(ROOT, "index.js") },
+  { name: "an empty addon", module: join(EMPTY, "index.js") },
+  { name: "ringfence, the binary alone", module: join(ROOT, binaryName(thisPlatform())) },
+  { name: "an empty addon, the binary alone", module: join(EMPTY, `empty.${thisPlatform()}.node`) },
 ];
 
 /** @param {import("../measure.mjs").Bench} bench */
