@@ -96,6 +96,39 @@ export interface ReadFileError extends Error {
   path: string;
 }
 
+/** Options of `workspaceSnapshot`. */
+export interface WorkspaceSnapshotOptions {
+  /** How many levels are shown, 1 being the root's own entries: an integer from 1 to 100. Default 4. */
+  maxDepth?: number | null;
+  /** How many entries are shown at the most: an integer from 1 to 200,000. Default 1,000. */
+  maxEntries?: number | null;
+  /**
+   * Whether what the workspace's `.gitignore` files ignore is left out too, tracked or not: those
+   * from the root down, and neither Git's configuration nor a file over 64 KiB. Default `false`.
+   */
+  gitignore?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What `workspaceSnapshot` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or `workspaceRoot` is no
+ *   directory; the message names which.
+ * - `PERMISSION_DENIED`: the process may not list the workspace's root.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ *
+ * A folder further down that cannot be listed fails nothing: it is marked in the text.
+ */
+export type WorkspaceSnapshotErrorCode = "INVALID_ARGUMENT" | "PERMISSION_DENIED" | "INTERNAL";
+
+/** What `workspaceSnapshot` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface WorkspaceSnapshotError extends Error {
+  name: "WorkspaceSnapshotError";
+  code: WorkspaceSnapshotErrorCode;
+}
+
 /** What `Workspace.open` throws. */
 export interface WorkspaceError extends Error {
   name: "WorkspaceError";
@@ -324,6 +357,33 @@ export interface StoredDocument {
 }
 
 /**
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
+ * store itself threw nothing:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
+ * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_UTF8`: the document is no text.
+ * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `TOO_LARGE`: more than a string can hold.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DocumentStoreErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "NOT_UTF8"
+  | "INVALID_DOCUMENT"
+  | "TOO_LARGE"
+  | "INTERNAL";
+
+/** What a `DirectoryStore` throws or rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface DocumentStoreError extends Error {
+  name: "DocumentStoreError";
+  code: DocumentStoreErrorCode;
+}
+
+/**
  * What `readSourceDocument` can answer (specification TUL-001 §4):
  *
  * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.
@@ -523,6 +583,20 @@ export interface FileUriContent {
 export declare const MAX_READ_FILE_SIZE_BYTES: number
 
 /**
+ * Names what a model may have meant by a path at which nothing stands: up to three paths relative to
+ * the workspace root, nearest first; folders end in `/`.
+ *
+ * They stand in the deepest folder of the path that exists, of which at most 10,000 entries are
+ * looked at. None come where something stands at the path, where nothing is like it, and where the
+ * folder may not be listed; and none whose name holds control, bidi or zero-width characters, since
+ * they are meant to be shown. The arguments are those of `readFile`.
+ *
+ * Rejects with a `ReadFileError` where the arguments or the path's spelling are refused, or with
+ * `signal.reason`.
+ */
+export declare function nearMisses(context: WorkspaceContext | Workspace, path: string, options?: { signal?: AbortSignal | null } | null): Promise<string[]>
+
+/**
  * Reads a window of lines of one UTF-8 text file in the workspace.
  *
  * `path` is relative to the workspace root; an absolute path that lies inside it is accepted, so
@@ -654,3 +728,53 @@ export interface SourceFile {
   /** Whether the document goes on. */
   isTruncated: boolean
 }
+
+/**
+ * The tree of the workspace, for the boot prompt of an agent (TUL-004 §7.5). Folders and links
+ * called `bin`, `obj`, `node_modules`, `.git` or `dist` are left out at every depth.
+ *
+ * The order is that of the names' bytes, so that the same tree always gives the same text. Links
+ * are listed and not followed; no file is opened (but for `.gitignore`, if it is asked for), and
+ * nothing outside the workspace is looked at. `maxEntries` is shared out level by level and
+ * fairly, so that a huge folder does not hide the others: small folders show all they have, and a
+ * folder that is cut shows the folders in it first. Runs on a worker thread.
+ *
+ * Rejects with a `WorkspaceSnapshotError`, or with `signal.reason` when `options.signal` is
+ * aborted; never throws.
+ */
+export declare function workspaceSnapshot(context: WorkspaceContext | Workspace, options?: WorkspaceSnapshotOptions | null): Promise<WorkspaceSnapshot>
+
+/** What `workspaceSnapshot` answers. */
+export interface WorkspaceSnapshot {
+  /**
+   * The tree, ready for a prompt: a line for each entry, two spaces of indentation for each
+   * level, no line feed at the end, `""` if there is nothing. A folder ends in `/`; a link is
+   * marked `(link)` and its target not told; a FIFO, socket or device is marked
+   * `(special file)`, a folder that the process may not list `(unreadable)`, and one that was
+   * removed meanwhile `(gone)`.
+   *
+   * Where a limit has left something out stands a `…`: `… 12 more` for as many further entries
+   * of that very folder, or a mere `…` behind a folder that was not looked through.
+   */
+  text: string
+  /**
+   * The paths of the entries in `text`, in the same order: relative to the root, components
+   * separated by `/`, those of folders with a final `/`. At most `maxEntries`.
+   *
+   * Names are spelled as in `text`. A name that could break out of its line stands escaped:
+   * `\n`, `\u{202e}`, `\xff` for a byte that is not UTF-8, `\\` for a backslash. So a path with
+   * a `\` in it is to be shown, and cannot be opened.
+   */
+  entries: string[]
+  /**
+   * Whether `maxDepth` or `maxEntries` has left something out. What is always left out, or
+   * cannot be read, does not count.
+   */
+  truncated: boolean
+}
+
+/**
+ * `workspaceSnapshot` on the calling thread: returns the answer, or throws the
+ * `WorkspaceSnapshotError`.
+ */
+export declare function workspaceSnapshotSync(context: WorkspaceContext | Workspace, options?: WorkspaceSnapshotOptions | null): WorkspaceSnapshot

@@ -1,53 +1,300 @@
-// The README's programs run as they stand there, on the runtime that runs this test.
+// The documentation is true: its programs run as they stand there, on the runtime that runs this test, and
+// print what it says that they print; its other blocks are what they claim to be; its links lead somewhere.
+//
+// A block `text` that follows a program is what the program prints, with `…` for what nobody knows
+// beforehand. A program that is followed by none prints nothing.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { after, before, describe, test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import {
+  StdioClientTransport,
+  type StdioServerParameters,
+} from "@modelcontextprotocol/sdk/client/stdio.js";
+import { EXPORTS, S3_EXPORTS, SUBPATHS } from "../scripts/consumer/exports.mjs";
+import { commandPath } from "../scripts/lib/project.mjs";
+import { type Block, blocksOf, DOCUMENTS, proseOf, textOf } from "./support/markdown.ts";
+import { ModelServer } from "./support/model-server.ts";
+import { commandFor, ROOT, runCommand, runProgram } from "./support/program.ts";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const README = fs.readFileSync(path.join(ROOT, "README.md"), "utf8");
-const PROGRAMS = [...README.matchAll(/<!-- runs -->\n```ts\n(.*?)```/gs)].map(([, code]) => code);
+/** Bun gives a test five seconds, which a process may need on a busy machine. */
+const LONG = { timeout: 120_000 };
 
-/** What a program of the README has to have made of its last line, by a word in it. */
-const PROOFS: [mark: string, proof: string][] = [
-  [
-    "createWorkspaceFetch",
-    `if (await response.text() !== "# Brand\\n" || text !== "# Brand\\n") throw new Error(text);`,
-  ],
-  [
-    "readSourceDocument",
-    `if (result.file?.content !== "class BillingService {}") throw new Error(JSON.stringify(result));`,
-  ],
-];
+const BLOCKS = DOCUMENTS.flatMap(blocksOf);
+const PROGRAMS = BLOCKS.filter(({ language }) => language === "ts");
 
-test("every program of the README that runs is known here, and the other way round", () => {
-  assert.equal(PROGRAMS.length, PROOFS.length);
-  for (const [mark] of PROOFS) {
-    assert.equal(PROGRAMS.filter((code) => code?.includes(mark)).length, 1, mark);
+/** What the commands of the documentation are, and who runs them. */
+const COMMANDS: Readonly<Record<string, "here" | "by .ci/run">> = {
+  "main job": "by .ci/run",
+  tests: "by .ci/run",
+  install: "here",
+  mcp: "here",
+};
+
+/** A folder as a reader has one: a package of his own, with ringfence and what a program imports. */
+function makeFolder(): string {
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-readme-")));
+  const manifest = { name: "my-agent", version: "1.0.0", type: "module" };
+  const files: Record<string, string> = {
+    "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
+    "srv/project/package.json": `${JSON.stringify(manifest, null, 2)}\n`,
+    "srv/project/src/main.ts": 'import { run } from "./run.ts";\n\nrun();\n',
+    "srv/space/assets/brand.md": "# Brand\n",
+    "srv/chats/1/files/notes/project-a.md": "# Project A\n",
+    "srv/sources/src/Billing/BillingService.cs": "class BillingService {}",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
+    fs.writeFileSync(path.join(folder, name), text);
   }
-});
+  for (const name of importedPackages()) {
+    const link = path.join(folder, "node_modules", name);
+    const target = name === "ringfence" ? ROOT : path.join(ROOT, "node_modules", name);
+    fs.mkdirSync(path.dirname(link), { recursive: true });
+    fs.symlinkSync(target, link, "junction");
+  }
+  return folder;
+}
 
-for (const [mark, proof] of PROOFS) {
-  test(`the README's program with ${mark}`, () => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-readme-"));
+/** The packages that programs import, by their names in node_modules. */
+function importedPackages(): Set<string> {
+  const imports = PROGRAMS.flatMap(({ code }) => [...code.matchAll(/ from "([^".][^"]*)"/g)]);
+  const packages = imports
+    .map(([, specifier = ""]) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "")
+    .filter((name) => !name.startsWith("node:"));
+  return new Set(["ringfence", ...packages]);
+}
+
+/** The program as it stands there, but for directories that are examples. */
+function writeProgram(folder: string, { place, code }: Block): string {
+  const file = path.join(folder, `${place.replaceAll(/[/:]/g, "-")}.mts`);
+  fs.writeFileSync(file, code.replaceAll('"/srv/', `"${folder}/srv/`));
+  return file;
+}
+
+/** The block that says what a program prints, if there is one. */
+function printedBy(program: Block): string {
+  const next = BLOCKS[BLOCKS.indexOf(program) + 1];
+  return next?.language === "text" && next.file === program.file ? next.code : "";
+}
+
+function patternOf(expected: string): RegExp {
+  const literal = expected.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return new RegExp(`^${literal.replaceAll("…", ".*")}$`);
+}
+
+function marked(mark: string): string {
+  return BLOCKS.find((block) => block.mark === mark)?.code ?? "";
+}
+
+/** What MCP clients are given, in the forms of several. */
+type McpConfiguration = Record<
+  "mcpServers" | "servers",
+  Record<string, { command: string; args: string[] }> | undefined
+>;
+
+/** Starts a server as clients do, and has the official client read with it. */
+async function useMcpServer(server: StdioServerParameters): Promise<void> {
+  const client = new Client({ name: "test", version: "0" });
+  try {
+    await client.connect(new StdioClientTransport(server));
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === "read_file"));
+    const read = await client.callTool({ name: "read_file", arguments: { path: "package.json" } });
+    assert.match(JSON.stringify(read.structuredContent), /my-agent/);
+  } finally {
+    await client.close();
+  }
+}
+
+describe("programs", () => {
+  let model: ModelServer;
+  before(async () => {
+    model = await ModelServer.start();
+  });
+  after(() => model.stop());
+
+  for (const program of PROGRAMS) {
+    test(`run as they stand: ${program.place}`, LONG, async () => {
+      const folder = makeFolder();
+      try {
+        const file = writeProgram(folder, program);
+        const ended = await runProgram(file, { cwd: folder, env: model.environment });
+        assert.equal(ended.status, 0, ended.stderr);
+        assert.equal(ended.stderr, "");
+        assert.match(ended.stdout, patternOf(printedBy(program)));
+      } finally {
+        fs.rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  }
+
+  for (const program of PROGRAMS.filter(({ code }) => code.includes("StdioServerTransport"))) {
+    test(
+      `an official client uses the MCP server that is shown: ${program.place}`,
+      LONG,
+      async () => {
+        const folder = makeFolder();
+        try {
+          const [command, ...args] = commandFor(writeProgram(folder, program));
+          await useMcpServer({ command, args, cwd: folder });
+        } finally {
+          fs.rmSync(folder, { recursive: true, force: true });
+        }
+      },
+    );
+  }
+
+  test("are correct for a strict consumer, all of them", LONG, async () => {
+    const folder = makeFolder();
     try {
-      const code = PROGRAMS.find((code) => code?.includes(mark)) ?? "";
-      // Its directories are examples.
-      const program = `${code.replaceAll('"/srv/', `"${folder}/`)}\n${proof}\n`;
-      const file = path.join(folder, "program.mts");
-      fs.writeFileSync(file, program);
-      fs.mkdirSync(path.join(folder, "node_modules"));
-      fs.symlinkSync(ROOT, path.join(folder, "node_modules", "ringfence"), "dir");
-      const tsx = import.meta.resolve("tsx");
-      const options = "Bun" in globalThis ? [] : ["--import", tsx];
-      const run = spawnSync(process.execPath, [...options, file], { encoding: "utf8" });
-      assert.equal(run.status, 0, run.stderr);
+      const files = PROGRAMS.map((program) => writeProgram(folder, program));
+      const types = ["--types", "node", "--typeRoots", path.join(ROOT, "node_modules", "@types")];
+      const { status, stdout } = await runCommand(
+        process.env.npm_node_execpath ?? "node",
+        [
+          commandPath("typescript", "tsc"),
+          ...["--noEmit", "--target", "es2023", "--module", "nodenext", "--skipLibCheck"],
+          ...["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"],
+          ...[...types, ...files],
+        ],
+        { cwd: folder },
+      );
+      assert.equal(status, 0, stdout);
     } finally {
       fs.rmSync(folder, { recursive: true, force: true });
     }
   });
-}
+});
+
+describe("other blocks", () => {
+  test("are all of a kind that is checked here", () => {
+    for (const { place, language } of BLOCKS) {
+      assert.ok(["ts", "sh", "json", "jsonc", "text"].includes(language), `${place}: ${language}`);
+    }
+    for (const document of DOCUMENTS) {
+      const fences = textOf(document).match(/```|~~~/g)?.length ?? 0;
+      const found = blocksOf(document).length;
+      assert.equal(fences, 2 * found, `${document} has a fence that is indented or not closed`);
+    }
+  });
+
+  test("text follows the program that prints it", () => {
+    for (const [index, { place, language, file }] of BLOCKS.entries()) {
+      if (language !== "text") continue;
+      const before = BLOCKS[index - 1];
+      assert.deepEqual([before?.language, before?.file], ["ts", file], place);
+    }
+  });
+
+  for (const { place, code } of BLOCKS.filter(({ language }) => /^jsonc?$/.test(language))) {
+    test(`JSON parses: ${place}`, () => {
+      // Comments reach to the end of their line, and no text of ours has `//` in it.
+      const value: unknown = JSON.parse(code.replaceAll(/\s\/\/.*$/gm, ""));
+      assert.equal(typeof value, "object");
+    });
+  }
+
+  test(
+    "the way into a project, and to MCP clients, works as it stands, without a registry",
+    LONG,
+    async () => {
+      const home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-home-")));
+      const folder = makeFolder();
+      const project = path.join(folder, "srv", "project");
+      const placed = (text: string) =>
+        text.replaceAll("/home/me", home).replaceAll(/\/srv\/project|\$\{\w+\}/g, project);
+      const env = { HOME: home, npm_config_offline: "true", npm_config_cache: `${home}/.npm` };
+      try {
+        const program = 'import { readFile } from "ringfence"; console.log(typeof readFile);';
+        const imported = `node --input-type=module -e '${program}'`;
+        const script = ["set -e", marked("install"), imported, placed(marked("mcp"))].join("\n");
+        const { status, stdout, stderr } = await runCommand("bash", ["-c", script], { env });
+        assert.equal(status, 0, stderr);
+        assert.match(stdout, /function\n$/);
+
+        const configurations = BLOCKS.filter(({ code }) => /"(?:mcpServers|servers)"/.test(code));
+        assert.equal(configurations.length, 3);
+        for (const { code } of configurations) {
+          const { mcpServers, servers } = JSON.parse(placed(code)) as McpConfiguration;
+          const [server] = Object.values(mcpServers ?? servers ?? {});
+          assert.ok(server);
+          const variables = { PATH: process.env.PATH ?? "", ...env };
+          await useMcpServer({ ...server, env: variables, cwd: project });
+        }
+      } finally {
+        fs.rmSync(home, { recursive: true, force: true });
+        fs.rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  test("every command is known here", () => {
+    for (const { place, mark, language } of BLOCKS) {
+      if (language === "sh") assert.ok(Object.hasOwn(COMMANDS, mark), `${place}: ${mark}`);
+    }
+    const script = textOf(".ci/run");
+    for (const [mark, where] of Object.entries(COMMANDS)) {
+      assert.equal(BLOCKS.filter((block) => block.mark === mark).length, 1, mark);
+      if (where === "by .ci/run") assert.ok(script.includes(`readme_command '${mark}'`), mark);
+    }
+  });
+});
+
+test("the threat model names for each promise what checks it, and that is there", () => {
+  const [, promises = ""] = textOf("docs/threat-model.md").split(/^## What is promised$/m);
+  const [table = "", rest = ""] = promises.split(/^## What is not promised$/m);
+  const rows = table
+    .split("\n")
+    .filter((line) => /^\| [a-z]/.test(line) && !/^\| against/.test(line));
+  assert.ok(rows.length > 20);
+  const named = (text: string) => [...text.matchAll(/`((?:__test__|src|fuzz)\/[^`]+)`/g)];
+  for (const row of rows) assert.ok(named(row).length > 0, row);
+  for (const [, file = ""] of [...rows.flatMap(named), ...named(rest)]) {
+    assert.match(textOf(file), /\btest\(|#\[test\]|\bassert!/, `${file} has tests`);
+  }
+});
+
+test("every export is on one of the pages", () => {
+  const pages = DOCUMENTS.map(textOf).join("\n");
+  for (const name of [...EXPORTS, ...Object.values(SUBPATHS).flat(), ...S3_EXPORTS]) {
+    assert.match(pages, new RegExp(`\\b${name}\\b`), name);
+  }
+});
+
+describe("links", () => {
+  /** The names that headings have as targets of links, as GitHub makes them. */
+  function anchorsOf(document: string): string[] {
+    const headings = proseOf(document).matchAll(/^#+ (.*)$/gm);
+    return [...headings].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replaceAll(" ", "-"),
+    );
+  }
+
+  for (const document of DOCUMENTS) {
+    test(`lead to what is there, and is packed: ${document}`, () => {
+      const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
+      for (const [, target = ""] of proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https:/.test(target)) continue;
+        const [file = "", anchor] = target.split("#");
+        const found = file === "" ? document : path.posix.join(path.posix.dirname(document), file);
+        assert.ok(fs.existsSync(path.join(ROOT, found)), `${document}: ${target}`);
+        const glob = `${path.posix.dirname(found)}/*${path.extname(found)}`;
+        const packed = found === "README.md" || files.includes(glob);
+        assert.ok(packed, `${document}: ${target} is not in the package`);
+        if (anchor !== undefined) {
+          assert.ok(
+            anchorsOf(found).includes(decodeURIComponent(anchor)),
+            `${document}: ${target}`,
+          );
+        }
+      }
+    });
+  }
+});

@@ -105,6 +105,44 @@ describe("the event loop", () => {
   );
 });
 
+describe("promises that are settled at once", () => {
+  for (const [name, contextOf] of [
+    ["a Workspace", (root: string) => Workspace.open(root)],
+    ["a plain context", (workspaceRoot: string) => ({ workspaceRoot })],
+  ] as const) {
+    test(
+      `P07: small reads through ${name}, one after another, let the loop turn`,
+      { timeout: 20_000 },
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "a");
+        const context = contextOf(ws.root);
+        let turns = 0;
+        let next = setImmediate(function turn() {
+          turns += 1;
+          next = setImmediate(turn);
+        });
+        for (let i = 0; i < 5_000; i++) await readFile(context, "a.txt");
+        clearImmediate(next);
+        assert.ok(turns >= 20, `the loop turned ${turns} times`);
+      }),
+    );
+  }
+
+  test(
+    "a call that is aborted right after it was made is aborted",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      const workspace = Workspace.open(ws.root);
+      await readFile(workspace, "a.txt");
+      const controller = new AbortController();
+      const call = readFile(workspace, "a.txt", { signal: controller.signal });
+      controller.abort("enough");
+      assert.equal(await rejectionValue(() => call), "enough");
+      workspace.close();
+    }),
+  );
+});
+
 describe("promises", () => {
   test(
     "P09: the async context is kept over a read and over a refusal",

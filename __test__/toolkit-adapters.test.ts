@@ -462,7 +462,7 @@ describe("MCP", () => {
     const hints = Object.fromEntries(
       toMcpTools().map(({ name, annotations }) => [
         name,
-        Object.entries(annotations).flatMap(([hint, given]) => (given ? [hint] : [])),
+        Object.entries(annotations).flatMap(([hint, given]) => (given === true ? [hint] : [])),
       ]),
     );
     assert.deepEqual(hints, {

@@ -297,6 +297,33 @@ describe("a session's toolkit", () => {
     );
   }
 
+  test(
+    "names what may have been meant by a path at which nothing stands",
+    inWorkspace(async (ws) => {
+      ws.write("src/main.ts", "");
+      const failure = failureOf(
+        await toolkitOf(ws).invoke("read_file", { path: "src/Main.js" }),
+        ws,
+      );
+      const said = 'NOT_FOUND: no such file: src/Main.js; did you mean "src/main.ts"?';
+      assert.equal(failure.message, said);
+      assert.deepEqual(failure.error.details, { code: "NOT_FOUND", nearMisses: ["src/main.ts"] });
+      const alone = failureOf(await toolkitOf(ws).invoke("read_file", { path: "src/other" }), ws);
+      assert.deepEqual(alone.error.details, { code: "NOT_FOUND" });
+    }),
+  );
+
+  test(
+    "does not name what may have been meant where the host does not want it",
+    inWorkspace(async (ws) => {
+      ws.write("src/main.ts", "");
+      const toolkit = toolkitOf(ws, { nearMisses: false });
+      const failure = failureOf(await toolkit.invoke("read_file", { path: "src/Main.js" }), ws);
+      assert.equal(failure.message, "NOT_FOUND: no such file: src/Main.js");
+      assert.deepEqual(failure.error.details, { code: "NOT_FOUND" });
+    }),
+  );
+
   const IGNORED: [sent: Record<string, unknown>, named: string][] = [
     [{ limit: 1 }, "limit"],
     [{ limit: 1, offset: 2, end_line: 5 }, "limit, offset, end_line"],

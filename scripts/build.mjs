@@ -1,6 +1,6 @@
 // @ts-check
 // Builds the addon, its loader index.js and its types index.d.ts, and the TypeScript in toolkit/
-// into dist/:
+// into dist/, with the MCP SDK bundled for it:
 //
 //     node scripts/build.mjs [options of `napi build`]
 //
@@ -8,10 +8,11 @@
 // the bare path of each file, which breaks in folders such as `R&D (old)`.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { finishLoader } from "./finish-build.mjs";
+import { bundleSdk } from "./lib/bundle-sdk.mjs";
 import { commandPath, manifest, node, platforms, ROOT } from "./lib/project.mjs";
 
 const options = process.argv.slice(2);
@@ -38,3 +39,5 @@ writeFileSync(loader, finishLoader(readFileSync(loader, "utf8"), project));
 
 rmSync(join(ROOT, "dist"), { recursive: true, force: true });
 node([commandPath("typescript", "tsc"), "-p", join(ROOT, "toolkit")]);
+await bundleSdk();
+chmodSync(join(ROOT, "dist", "cli.js"), 0o755);

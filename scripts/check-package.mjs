@@ -127,6 +127,8 @@ async function checkPlain() {
   if (!installed) return;
 
   await lint("plain", tarballs);
+  // First, because the imports are tried with the checkout's AWS SDK, too.
+  await checkCommand("plain", project);
   await checkImports("plain", project);
 }
 
@@ -151,6 +153,7 @@ async function checkRelease() {
     assert.deepEqual(optionalDependencies, Object.fromEntries(asked));
   });
   await lint("release", tarballs);
+  await checkCommand("release", project);
   await checkImports("release", project);
 
   await check("release: a program of `bun build --compile` reads files, its project gone", () => {
@@ -224,7 +227,7 @@ async function checkImports(kind, project) {
   // AbortSignal comes from Node's types in one kind of project, from the DOM's in the other.
   const nodeTypes = ["--types", "node", "--typeRoots", join(ROOT, "node_modules", "@types")];
   const domTypes = ["--lib", "es2022,dom"];
-  const files = ["types.mts", "stores-types.mts", "toolkit-types.mts"];
+  const files = ["types.mts", "stores-types.mts", "toolkit-types.mts", "mcp-types.mts"];
   const nodenext = ["--module", "nodenext", "--moduleResolution", "nodenext", ...nodeTypes];
   await check(`${kind}: compiles as strict TypeScript, resolution nodenext`, () => {
     compile(project, [...nodenext, ...files]);
@@ -243,6 +246,57 @@ async function checkImports(kind, project) {
     run(bun, ["--no-install", "stores-s3.mjs"], { cwd: project });
     compile(project, [...nodenext, "stores-s3-types.mts"]);
   });
+}
+
+/**
+ * The command of the package, as `npx ringfence` starts it.
+ *
+ * @param {string} kind
+ * @param {string} project
+ */
+async function checkCommand(kind, project) {
+  const input = readFileSync(join(CONSUMER, "mcp-session.jsonl"), "utf8");
+  /** @param {string[]} args */
+  const npx = (...args) =>
+    npm(["exec", "--offline", "--", "ringfence", ...args], { cwd: project, input });
+
+  await check(`${kind}: \`npx ringfence mcp\` serves a client, and ends when it has gone`, () => {
+    expectSession(npx("mcp", "--root", "."));
+  });
+  await check(`${kind}: \`bunx --bun ringfence mcp\` does, too`, () => {
+    const args = ["x", "--bun", "--no-install", "ringfence", "mcp", "--root", "."];
+    expectSession(run(bun, args, { cwd: project, input }));
+  });
+  await check(`${kind}: \`npx ringfence\` prints its version, and ends with 2 when misused`, () => {
+    assert.equal(npx("--version").trim(), manifest.version);
+    assert.throws(() => npx("mcp", "--root", "nowhere"), /exit code 2\n.*--root nowhere does not/s);
+  });
+  await check(`${kind}: nothing else was installed, and the bundled licences are there`, () => {
+    const installed = join(project, "node_modules");
+    const names = readdirSync(installed).filter((name) => !name.startsWith("."));
+    const foreign = names.filter((name) => !name.startsWith(manifest.name));
+    assert.deepEqual(foreign, []);
+    const licences = join(installed, manifest.name, "dist", "mcp", "sdk.LICENSES.txt");
+    assert.match(readFileSync(licences, "utf8"), /@modelcontextprotocol\/sdk .*Copyright/s);
+  });
+}
+
+/**
+ * What a server must have answered to consumer/mcp-session.jsonl, in any order, and nothing else.
+ *
+ * @param {string} stdout
+ */
+function expectSession(stdout) {
+  const answers = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .sort((a, b) => a.id - b.id);
+  const [initialized, listed, called] = answers.map(({ result }) => result);
+  assert.equal(initialized.serverInfo.version, manifest.version);
+  assert.equal(listed.tools.length, 2);
+  assert.equal(JSON.parse(called.structuredContent.content).name, "consumer");
+  assert.equal(answers.length, 3);
 }
 
 /**

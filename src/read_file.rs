@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::cell::RefCell;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
@@ -33,7 +34,7 @@ use std::ops::RangeInclusive;
 use crate::argument::{ArgumentError, SAFE_INTEGERS, positive_up_to};
 use crate::hash;
 use crate::path::{PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name};
-use crate::sandbox::{FileSize, OpenError, ReadError, RootError, Sandbox};
+use crate::sandbox::{FileSize, OpenError, ReadBuffer, ReadError, RootError, Sandbox, WholeFile};
 use crate::text::{self, InvalidUtf8, LineWindow, NotText};
 
 // §3.2, §4.1: limits and defaults.
@@ -288,6 +289,30 @@ pub fn read_file(
     read.map_err(|error| error.hiding(|path| sandbox.is_spelled_in(path)))
 }
 
+/// [`read_file`], if the answer is to be had without waiting for anything: of a file of at most
+/// `limit` bytes that the system has in its memory. `None` says nothing else: [`read_file`] finds out
+/// what there is.
+#[must_use]
+pub fn read_file_without_waiting(
+    sandbox: &Sandbox,
+    path: &str,
+    options: &ReadFileOptions,
+    invalid_utf8: InvalidUtf8,
+    limit: u64,
+) -> Option<ReadFileOutput> {
+    let located = sandbox.locate(path).ok()?;
+    BUFFER.with_borrow_mut(|buffer| {
+        let limit = limit.min(MAX_READ_FILE_SIZE_BYTES);
+        let file = sandbox.read_without_waiting(&located, limit, buffer)?;
+        answer(&located, file, options, invalid_utf8).ok()
+    })
+}
+
+thread_local! {
+    /// Up to 1 MiB of each thread that reads.
+    static BUFFER: RefCell<ReadBuffer> = const { RefCell::new(ReadBuffer::new()) };
+}
+
 fn read_located(
     sandbox: &Sandbox,
     path: &WorkspacePath,
@@ -296,14 +321,25 @@ fn read_located(
 ) -> Result<ReadFileOutput, Cause> {
     // stat → 種別検証
     let file = sandbox.open_file(path)?;
-    let mtime_ms = file.modified_ms();
+    let modified_ms = file.modified_ms();
     // サイズ検証
-    let bytes = file.read_to_end(MAX_READ_FILE_SIZE_BYTES)?;
+    BUFFER.with_borrow_mut(|buffer| {
+        let bytes = file.read_into(MAX_READ_FILE_SIZE_BYTES, buffer)?;
+        Ok(answer(path, WholeFile { modified_ms, bytes }, options, invalid_utf8)?)
+    })
+}
+
+fn answer(
+    path: &WorkspacePath,
+    WholeFile { modified_ms: mtime_ms, bytes }: WholeFile<'_>,
+    options: &ReadFileOptions,
+    invalid_utf8: InvalidUtf8,
+) -> Result<ReadFileOutput, NotText> {
     let byte_length = bytes.len() as u64;
-    let sha256 = options.include_hash.then(|| hash::to_hex(&hash::sha256(&bytes)));
+    let sha256 = options.include_hash.then(|| hash::to_hex(&hash::sha256(bytes)));
     // バイナリ判定 → text 読み取り
     let decoded = text::decode(bytes, invalid_utf8)?;
-    let window = options.window.cut(decoded.text);
+    let window = options.window.cut(&decoded.text);
     // メタ生成
     Ok(ReadFileOutput {
         path: path.to_string(),

@@ -1,8 +1,7 @@
 //! Decoding, newlines and line windows: pure functions over bytes.
 //!
-//! They take what they work on and give it back changed: on its way from the disk to the window a
-//! file of 1 MiB is copied only if it holds a CRLF or a byte that is not UTF-8. Fresh memory costs
-//! more than the work done in it.
+//! On its way from the disk to the window a file is not copied, unless it holds bytes that are not
+//! UTF-8: what is copied is the window. Fresh memory costs more than the work done in it.
 //!
 //! A line ends at LF; CRLF counts as LF; a lone CR, FF, VT, NEL, U+2028 and U+2029 are ordinary
 //! characters. The windows of a text, joined by LF, are the whole text with its line ends
@@ -11,12 +10,13 @@
 //! ```
 //! use ringfence::text::{LineWindow, decode, InvalidUtf8};
 //!
-//! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree".into(), InvalidUtf8::Reject)?;
-//! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(decoded.text);
+//! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree", InvalidUtf8::Reject)?;
+//! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(&decoded.text);
 //! assert_eq!((window.content.as_str(), window.next_start_line), ("one\ntwo", Some(3)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -44,9 +44,9 @@ pub enum InvalidUtf8 {
 
 /// A file's text, and how many replacement characters decoding put into it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct Decoded<'file> {
     /// The text without a leading byte order mark, line ends as they stand in the file.
-    pub text: String,
+    pub text: Cow<'file, str>,
     /// `Some` under [`InvalidUtf8::Replace`] alone, where 0 means that the file is clean.
     pub replaced: Option<u64>,
 }
@@ -117,18 +117,21 @@ impl fmt::Display for WideEncoding {
 ///
 /// [`NotText`] for a NUL near the start and, under [`InvalidUtf8::Reject`], for the first bytes
 /// that are not UTF-8.
-pub fn decode(bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotText> {
-    let encoding = WideEncoding::of(&bytes);
-    if let Some(offset) = early_nul(&bytes) {
+pub fn decode(bytes: &[u8], invalid: InvalidUtf8) -> Result<Decoded<'_>, NotText> {
+    let encoding = WideEncoding::of(bytes);
+    if let Some(offset) = early_nul(bytes) {
         return Err(encoding.map_or(NotText::Nul { offset }, NotText::ByteOrderMark));
     }
-    let marked = bytes.starts_with(BYTE_ORDER_MARK);
-    match (String::from_utf8(without_byte_order_mark(bytes)), invalid) {
-        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text, replaced: None }),
-        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text, replaced: Some(0) }),
-        (Err(error), InvalidUtf8::Replace) => Ok(replace_invalid(error.as_bytes())),
+    let body = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    match (simdutf8::compat::from_utf8(body), invalid) {
+        (Ok(text), InvalidUtf8::Reject) => Ok(Decoded { text: text.into(), replaced: None }),
+        (Ok(text), InvalidUtf8::Replace) => Ok(Decoded { text: text.into(), replaced: Some(0) }),
+        (Err(_), InvalidUtf8::Replace) => {
+            let (text, replaced) = replace_invalid(body);
+            Ok(Decoded { text: text.into(), replaced: Some(replaced) })
+        }
         (Err(error), InvalidUtf8::Reject) => Err(encoding.map_or_else(
-            || invalid_at(error.as_bytes(), error.utf8_error().valid_up_to(), marked),
+            || invalid_at(body, error.valid_up_to(), bytes.len() - body.len()),
             NotText::ByteOrderMark,
         )),
     }
@@ -137,7 +140,7 @@ pub fn decode(bytes: Vec<u8>, invalid: InvalidUtf8) -> Result<Decoded, NotText> 
 /// Whether [`decode`] takes bytes for text, ill-formed ones being refused.
 #[must_use]
 pub fn is_plain_text(bytes: &[u8]) -> bool {
-    early_nul(bytes).is_none() && std::str::from_utf8(bytes).is_ok()
+    early_nul(bytes).is_none() && simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
 /// The NUL that marks a binary file.
@@ -151,7 +154,7 @@ fn early_nul(bytes: &[u8]) -> Option<usize> {
 pub fn decode_lossy(bytes: Vec<u8>) -> String {
     match String::from_utf8(without_byte_order_mark(bytes)) {
         Ok(text) => text,
-        Err(error) => replace_invalid(error.as_bytes()).text,
+        Err(error) => replace_invalid(error.as_bytes()).0,
     }
 }
 
@@ -180,15 +183,12 @@ pub fn end_of_last_character(beginning: &[u8]) -> usize {
     }
 }
 
-fn invalid_at(body: &[u8], at: usize, marked: bool) -> NotText {
-    NotText::Invalid {
-        offset: at + if marked { BYTE_ORDER_MARK.len() } else { 0 },
-        line: count(&body[..at], b'\n') + 1,
-        value: body[at],
-    }
+fn invalid_at(body: &[u8], at: usize, before: usize) -> NotText {
+    NotText::Invalid { offset: before + at, line: count(&body[..at], b'\n') + 1, value: body[at] }
 }
 
-fn replace_invalid(body: &[u8]) -> Decoded {
+/// The text, and how many U+FFFD were put into it.
+fn replace_invalid(body: &[u8]) -> (String, u64) {
     let mut text = String::with_capacity(body.len());
     let mut replaced = 0;
     for chunk in body.utf8_chunks() {
@@ -198,18 +198,11 @@ fn replace_invalid(body: &[u8]) -> Decoded {
             replaced += 1;
         }
     }
-    Decoded { text, replaced: Some(replaced) }
+    (text, replaced)
 }
 
 fn count(bytes: &[u8], byte: u8) -> u64 {
     memchr_iter(byte, bytes).count() as u64
-}
-
-/// How many lines a text has: its LFs, and one more if it is not empty and does not end in LF.
-#[must_use]
-pub fn line_count(text: &str) -> u64 {
-    let unfinished = !text.is_empty() && !text.ends_with('\n');
-    count(text.as_bytes(), b'\n') + u64::from(unfinished)
 }
 
 /// A run of whole lines: where it starts, from 1, and how many lines it holds at the most.
@@ -242,53 +235,75 @@ impl LineWindow {
 
     /// Cuts the window out of a text. A window past the end is empty.
     ///
-    /// Reads the whole text once, to count its lines.
+    /// Reads the whole text once, to count its lines; where the window stands makes no difference to
+    /// what it costs.
     #[must_use]
-    pub fn cut(&self, mut text: String) -> WindowText {
-        let line_count = line_count(&text);
+    pub fn cut(&self, text: &str) -> WindowText {
+        let lines = Lines::of(text);
+        let line_count = lines.count();
         let skipped = self.start.get() - 1;
-        if skipped >= line_count {
+        let returned_line_count = self.max_lines.get().min(line_count.saturating_sub(skipped));
+        if returned_line_count == 0 {
             let content = String::new();
-            return WindowText {
-                content,
-                line_count,
-                returned_line_count: 0,
-                next_start_line: None,
-            };
+            return WindowText { content, line_count, returned_line_count, next_start_line: None };
         }
-        let returned_line_count = self.max_lines.get().min(line_count - skipped);
-        let reaches_end = skipped + returned_line_count == line_count;
-
-        let from = offset_after_lines(&text, skipped);
-        if !reaches_end {
-            text.truncate(from + offset_after_lines(&text[from..], returned_line_count));
-            strip_line_end(&mut text);
-        }
-        text.drain(..from);
+        let end = skipped + returned_line_count;
+        let reaches_end = end == line_count;
+        let window = &text[lines.start_of(skipped)..lines.start_of(end)];
+        let window = if reaches_end { window } else { without_line_end(window) };
         WindowText {
-            content: normalise_line_ends(text),
+            content: normalise_line_ends(window).into_owned(),
             line_count,
             returned_line_count,
-            next_start_line: (!reaches_end).then_some(self.start.get() + returned_line_count),
+            next_start_line: (!reaches_end).then_some(end + 1),
         }
     }
 }
 
-fn strip_line_end(text: &mut String) {
-    if text.ends_with('\n') {
-        text.pop();
-        if text.ends_with('\r') {
-            text.pop();
+/// The line ends of a text, counted block by block: the end of any line is then found by a search in
+/// one block.
+struct Lines<'text> {
+    text: &'text str,
+    /// How many LFs there are before the end of each block.
+    ends: Vec<u64>,
+}
+
+impl<'text> Lines<'text> {
+    const BLOCK: usize = 8192;
+
+    fn of(text: &'text str) -> Self {
+        let mut total = 0;
+        let blocks = text.as_bytes().chunks(Self::BLOCK);
+        let ends = blocks.map(|block| {
+            total += count(block, b'\n');
+            total
+        });
+        Self { text, ends: ends.collect() }
+    }
+
+    /// How many lines there are: the LFs, and one more if the text is not empty and does not end in LF.
+    fn count(&self) -> u64 {
+        let unfinished = !self.text.is_empty() && !self.text.ends_with('\n');
+        self.ends.last().copied().unwrap_or_default() + u64::from(unfinished)
+    }
+
+    /// Where the line after the first `lines` lines starts; the text's length if there is none.
+    fn start_of(&self, lines: u64) -> usize {
+        if lines == 0 {
+            return 0;
         }
+        let block = self.ends.partition_point(|&ends| ends < lines);
+        let before = block.checked_sub(1).map_or(0, |block| self.ends[block]);
+        let from = (block * Self::BLOCK).min(self.text.len());
+        let nth = usize::try_from(lines - before - 1).unwrap_or(usize::MAX);
+        let line_feed = memchr_iter(b'\n', &self.text.as_bytes()[from..]).nth(nth);
+        line_feed.map_or(self.text.len(), |line_feed| from + line_feed + 1)
     }
 }
 
-/// Where the line after the first `lines` lines starts; the text's length if there is none.
-fn offset_after_lines(text: &str, lines: u64) -> usize {
-    let Some(last) = lines.checked_sub(1).and_then(|last| usize::try_from(last).ok()) else {
-        return 0;
-    };
-    memchr_iter(b'\n', text.as_bytes()).nth(last).map_or(text.len(), |line_feed| line_feed + 1)
+fn without_line_end(window: &str) -> &str {
+    let window = window.strip_suffix('\n').unwrap_or(window);
+    window.strip_suffix('\r').unwrap_or(window)
 }
 
 /// A text in the form in which it is written: every CRLF and every lone CR an LF, one leading
@@ -302,15 +317,15 @@ pub fn to_written_form(text: String) -> String {
     if memchr(b'\r', text.as_bytes()).is_none() {
         return text;
     }
-    normalise_line_ends(text).replace('\r', "\n")
+    normalise_line_ends(&text).replace('\r', "\n")
 }
 
 /// Turns every CRLF into LF; a CR that no LF follows stays.
 #[must_use]
-pub fn normalise_line_ends(text: String) -> String {
+pub fn normalise_line_ends(text: &str) -> Cow<'_, str> {
     let mut pairs = memmem::find_iter(text.as_bytes(), b"\r\n").peekable();
     if pairs.peek().is_none() {
-        return text;
+        return text.into();
     }
     let mut normalised = String::with_capacity(text.len());
     let mut copied = 0;
@@ -319,7 +334,7 @@ pub fn normalise_line_ends(text: String) -> String {
         copied = carriage_return + 1;
     }
     normalised.push_str(&text[copied..]);
-    normalised
+    normalised.into()
 }
 
 #[cfg(test)]

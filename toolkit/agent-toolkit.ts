@@ -1,6 +1,6 @@
 // `createAgentToolkit`: the tools of one session, as its model calls them.
 
-import { type ReadFileOutput, Workspace } from "../index.js";
+import { nearMisses, type ReadFileOutput, Workspace } from "../index.js";
 import { throwIfAborted } from "./abort.js";
 import { readArguments } from "./arguments.js";
 import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
@@ -12,7 +12,7 @@ import {
   type ToolArguments,
   type ToolName,
 } from "./definitions/tools.js";
-import { runtimeFailure, type ToolResult, type ToolSuccess } from "./result.js";
+import { runtimeFailure, type ToolFailure, type ToolResult, type ToolSuccess } from "./result.js";
 import { isAllowed, isWithinScope } from "./secure-tool.js";
 
 /** Options of one call. */
@@ -64,8 +64,12 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
 
   const bound: { [Name in ToolName]: BoundTool<Name> } = {
     read_file: async ({ path, ...options }, call) => {
-      const result = await ToolCatalog.read_file.handler(callContext(call), path, options);
-      return result.status === "success" ? withNextWindow(result, result.data) : result;
+      const bound = callContext(call);
+      const result = await ToolCatalog.read_file.handler(bound, path, options);
+      if (result.status === "success") return withNextWindow(result, result.data);
+      const isMissing = result.error.details.code === "NOT_FOUND";
+      if (!isMissing || context.nearMisses === false) return result;
+      return withNearMisses(result, await nearMissesOf(workspace, path, bound.signal));
     },
     workspace_create_file: (args, call) =>
       ToolCatalog.workspace_create_file.handler(callContext(call), args),
@@ -90,13 +94,18 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
   return {
     tools: bound,
     invoke: invoke as AgentToolkit["invoke"],
-    getAllowedTools: () => TOOL_NAMES.filter((name) => isUsable(context, name)),
+    getAllowedTools: () => allowedTools(context),
   };
 }
 
 /** The tool of a name, as providers may have had to spell it: without dots. */
 export function toolNamed(name: unknown): ToolName | null {
   return TOOL_NAMES.find((known) => known === name || providerName(known) === name) ?? null;
+}
+
+/** The tools that the policy, the write scope and the context let a model use. */
+export function allowedTools(context: ToolContext): ToolName[] {
+  return TOOL_NAMES.filter((name) => isUsable(context, name));
 }
 
 function isUsable(context: ToolContext, name: ToolName): boolean {
@@ -128,6 +137,28 @@ function withIgnored(result: ToolResult, ignored: string | null): ToolResult {
   }
   const message = `${result.message} (${ignored})`;
   return { ...result, message, error: { ...result.error, message } };
+}
+
+/** What is near is a kindness: where it cannot be had, the failure stands alone. */
+async function nearMissesOf(
+  workspace: Workspace,
+  path: string,
+  signal: AbortSignal | null | undefined,
+): Promise<string[]> {
+  try {
+    return await nearMisses(workspace, path, { signal: signal ?? null });
+  } catch {
+    throwIfAborted(signal);
+    return [];
+  }
+}
+
+function withNearMisses(failure: ToolFailure, near: string[]): ToolFailure {
+  if (near.length === 0) return failure;
+  const names = near.map((path) => JSON.stringify(path));
+  const message = `${failure.message}; did you mean ${names.join(" or ")}?`;
+  const details = { ...failure.error.details, nearMisses: near };
+  return { ...failure, message, error: { ...failure.error, message, details } };
 }
 
 function anySignal(first: AbortSignal | null | undefined, second: AbortSignal): AbortSignal {

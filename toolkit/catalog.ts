@@ -22,6 +22,8 @@ import { workspaceFetch } from "./workspace-fetch.js";
 
 /** The context of all tools; keys of a host's own are ignored. Each tool needs what it says. */
 export interface ToolContext extends SecureToolContext, WorkspaceContext {
+  /** Of `read_file` in an agent toolkit: whether a missing file's near misses are named. Default `true`. */
+  nearMisses?: boolean | null;
   /** Of `read`: what `file:///…` is read from. */
   space?: FileUriRoot | null;
   /** Of `read`: what `file:…` is read from. */

@@ -4,7 +4,7 @@ import { channel } from "node:diagnostics_channel";
 import { TOOL_CHANNEL } from "./definitions/forwarding.js";
 import type { ToolResult } from "./result.js";
 
-/** What is published once a tool call has ended, however it did. */
+/** What is published once a tool call has ended, however it did; an aborted one has no event. */
 export interface ToolExecutedEvent {
   /** `Tool.CreateFile.Executed`; `Tool.<name>.Executed` of tools that have no specified one. */
   event: string;

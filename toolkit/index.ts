@@ -22,6 +22,14 @@ export function createWorkspaceFetch<Args extends unknown[]>(
   return workspaceFetch(readFileUri, context, fallbackFetch);
 }
 
+export {
+  type WorkspaceSnapshot,
+  type WorkspaceSnapshotError,
+  type WorkspaceSnapshotErrorCode,
+  type WorkspaceSnapshotOptions,
+  workspaceSnapshot,
+  workspaceSnapshotSync,
+} from "../index.js";
 export { type AiSdkTool, toAiSdkTools } from "./adapters/ai-sdk.js";
 export {
   type AnthropicTool,

@@ -32,6 +32,8 @@ export interface ToolErrorDetails {
   code: string | null;
   /** The tool's own answer, where a failure is an answer (TUL-001, TUL-004). */
   result?: unknown;
+  /** Of a missing file: the paths that may have been meant, relative to the root, nearest first. */
+  nearMisses?: string[];
 }
 
 export function policyDenied(name: string): ToolFailure {

@@ -2,7 +2,7 @@
 // The addon is loaded first: a user that may read nothing could not load it.
 
 import fs from "node:fs";
-import { createFile, readFile } from "../../index.js";
+import { createFile, readFile, workspaceSnapshot } from "../../index.js";
 
 const job = JSON.parse(process.argv[2]);
 
@@ -29,6 +29,14 @@ for (const { context, path, options } of job.reads ?? []) {
   } catch (error) {
     const { name, code, path: shown, message } = error;
     outcomes.push({ error: { name, code, path: shown, message } });
+  }
+}
+for (const { context, options } of job.snapshots ?? []) {
+  try {
+    outcomes.push({ answer: await workspaceSnapshot(context, options) });
+  } catch (error) {
+    const { name, code, message } = error;
+    outcomes.push({ error: { name, code, message } });
   }
 }
 process.stdout.write(JSON.stringify(outcomes));

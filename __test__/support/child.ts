@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { CreateFileResult, ReadFileOutput } from "../../index.js";
+import type { CreateFileResult, ReadFileOutput, WorkspaceSnapshot } from "../../index.js";
 
 const SCRIPT = fileURLToPath(new URL("./child.mjs", import.meta.url));
 const SCENES = fileURLToPath(new URL("./create-scenes.mjs", import.meta.url));
@@ -25,6 +25,14 @@ export interface CreateJob extends Setting {
   umask?: number;
 }
 
+export interface SnapshotJob extends Setting {
+  snapshots: { context: object; options?: object }[];
+}
+
+export type SnapshotOutcome =
+  | { answer: WorkspaceSnapshot }
+  | { error: { name: string; code: string; message: string } };
+
 export type Outcome =
   | { answer: ReadFileOutput }
   | { error: { name: string; code: string; path: string; message: string } };
@@ -36,6 +44,11 @@ export async function runChild(job: Job): Promise<Outcome[]> {
 
 /** Runs the job and gives the result of each create, in order. */
 export async function createInChild(job: CreateJob): Promise<CreateFileResult[]> {
+  return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
+}
+
+/** Runs the job and gives the outcome of each snapshot, in order. */
+export async function snapshotInChild(job: SnapshotJob): Promise<SnapshotOutcome[]> {
   return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
 }
 

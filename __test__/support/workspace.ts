@@ -10,8 +10,8 @@ export class TestWorkspace {
   readonly root: string;
   readonly outside: string;
 
-  constructor() {
-    this.base = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "ringfence-test-"));
+  constructor(parent: string = os.tmpdir()) {
+    this.base = fs.mkdtempSync(path.join(fs.realpathSync(parent), "ringfence-test-"));
     this.root = path.join(this.base, "ws");
     this.outside = path.join(this.base, "outside");
     fs.mkdirSync(this.root);
@@ -82,9 +82,12 @@ function writeFile(absolute: string, data: string | Uint8Array): string {
 }
 
 /** A test body that gets a workspace of its own, removed when it ends. */
-export function inWorkspace(body: (ws: TestWorkspace) => unknown): () => Promise<void> {
+export function inWorkspace(
+  body: (ws: TestWorkspace) => unknown,
+  parent?: string,
+): () => Promise<void> {
   return async () => {
-    const ws = new TestWorkspace();
+    const ws = new TestWorkspace(parent);
     try {
       await body(ws);
     } finally {

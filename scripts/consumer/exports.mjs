@@ -9,11 +9,14 @@ export const EXPORTS = /** @type {const} */ ([
   "contentHash",
   "createFile",
   "createFileSync",
+  "nearMisses",
   "readFile",
   "readFileSync",
   "readFileUri",
   "readSourceDocument",
   "resolveFileUri",
+  "workspaceSnapshot",
+  "workspaceSnapshotSync",
 ]);
 
 const DEFINITIONS = /** @type {const} */ ([
@@ -47,7 +50,10 @@ export const SUBPATHS = /** @type {const} */ ({
     "toOpenAIFunctionOutput",
     "toOpenAIToolMessage",
     "toOpenAITools",
+    "workspaceSnapshot",
+    "workspaceSnapshotSync",
   ],
+  "ringfence/mcp": ["createMcpServer"],
   "ringfence/stores": ["memoryFileStore", "memoryStore", "unstorageKey", "unstorageStore"],
 });
 

@@ -14,6 +14,7 @@ import {
   toAnthropicTools,
   toMcpTools,
   toOpenAITools,
+  workspaceSnapshot,
 } from "ringfence/toolkit";
 import { SUBPATHS } from "./exports.mjs";
 
@@ -57,6 +58,14 @@ export function lists(context: ToolContext): string[] {
   toMcpTools({ tools: ["write"] });
   const names = [...toAnthropicTools({ tools }), ...toMcpTools({ tools })].map(({ name }) => name);
   return [...names, ...Object.keys(toAiSdkTools(agent, { tools }))];
+}
+
+/** The tree that a boot prompt shows. */
+export async function bootPrompt(context: ToolContext): Promise<string> {
+  const { text, entries, truncated } = await workspaceSnapshot(context, { maxDepth: 3 });
+  // @ts-expect-error a limit is a number
+  await workspaceSnapshot(context, { maxEntries: "100" });
+  return truncated ? text : entries.join("\n");
 }
 
 /** What comes from a model is not known beforehand. */

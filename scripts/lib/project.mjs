@@ -71,6 +71,7 @@ export function commandPath(packageName, command) {
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd]
+ * @property {string} [input] what it reads from standard input
  */
 
 /**

@@ -42,6 +42,11 @@ impl<'env> Signals<'env> {
         Ok(first.and_then(|first| Ok(Self([first, second?]))))
     }
 
+    /// Whether nobody can abort the call.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// The signal of the first holder, as it was read.
     pub(super) fn first(&self) -> Option<Unknown<'env>> {
         self.0[0].as_ref().map(|signal| signal.object)

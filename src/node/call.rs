@@ -11,6 +11,7 @@ use napi::bindgen_prelude::Unknown;
 use napi::{Env, Task};
 
 use super::abort::{Signals, Subscriptions};
+use super::at_once;
 use super::dialogue::Waiting;
 use super::raw::{Deferred, OnJsThread, to_js};
 use super::turn::settle_in_turn;
@@ -42,6 +43,14 @@ pub(super) struct Call<'env, W> {
     pub(super) signals: Signals<'env>,
     /// What an abort does to a call under way.
     pub(super) on_abort: OnAbort,
+}
+
+impl<'env, W> Call<'env, W> {
+    /// The same call with other work.
+    pub(super) fn map<V>(self, change: impl FnOnce(W) -> V) -> Call<'env, V> {
+        let Self { work, signals, on_abort } = self;
+        Call { work: change(work), signals, on_abort }
+    }
 }
 
 /// What an abort does to a call under way.
@@ -104,6 +113,30 @@ where
     T: Outcome + Send,
 {
     promise_of(env, prepare, spawn)
+}
+
+/// Runs the call here if it has its answer `at_once` and the event loop has had its turn, and on a
+/// worker otherwise: returns a promise, whatever comes.
+pub(super) fn run_at_once_or_async<'env, R, T>(
+    env: &'env Env,
+    prepare: impl FnOnce() -> Result<Call<'env, R>, NotStarted<'env, T>>,
+    at_once: impl FnOnce(&R) -> Option<T>,
+    work: impl FnOnce(R) -> T + Send + 'static,
+) -> napi::Result<Unknown<'env>>
+where
+    R: Send + 'static,
+    T: Outcome + Send,
+{
+    promise_of(env, prepare, |env, call, deferred| {
+        // Who passes a signal may abort right after the call, and counts on being heard.
+        let may = call.signals.is_empty();
+        let look = || guard(|| at_once(&call.work)).flatten();
+        match may.then(|| at_once::try_answer(look)).flatten() {
+            // It fails only where the environment is ending, and nobody waits any more.
+            Some(answer) => drop(settle(env, deferred, answer)),
+            None => spawn(env, call.map(|request| move |_: &AtomicBool| work(request)), deferred),
+        }
+    })
 }
 
 /// The promise of a call that `start` begins once its arguments are read.
@@ -250,6 +283,7 @@ where
     }
 
     fn resolve(&mut self, env: Env, outcome: Self::Output) -> napi::Result<()> {
+        at_once::the_loop_has_turned();
         let Some((pending, subscriptions)) = self.waiting.get(&env).take() else { return Ok(()) };
         let outcome = outcome.filter(|outcome| !outcome.was_aborted());
         PendingCall::settle_in_turn(&env, pending, Some(subscriptions), outcome);

@@ -109,6 +109,14 @@ impl Context {
         }
     }
 
+    /// The sandbox to work in, if opening it waits for nothing.
+    pub(super) fn open_without_waiting(&self) -> Option<Arc<Sandbox>> {
+        match &self.root {
+            Root::Held(sandbox) => Some(Arc::clone(sandbox)),
+            Root::Named(path) => Sandbox::open_without_waiting(path).map(Arc::new),
+        }
+    }
+
     /// The sandbox to work in. Opening a named root is a system call and belongs on a worker.
     pub(super) fn open(&self) -> Result<Arc<Sandbox>, RootError> {
         match &self.root {

@@ -20,12 +20,15 @@
 pub mod create_file;
 pub mod file_store;
 pub mod file_uri;
+pub mod near_miss;
 pub mod read_file;
+pub mod snapshot;
 pub mod source;
 pub mod workspace;
 
 mod abort;
 mod active_files;
+mod at_once;
 mod call;
 mod context;
 mod dialogue;

@@ -1,6 +1,7 @@
 //! `readFile` and `readFileSync`.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use napi::Env;
@@ -8,7 +9,8 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, run_async, run_sync};
+use super::at_once;
+use super::call::{Call, NotStarted, OnAbort, Outcome, run_at_once_or_async, run_sync};
 use super::context::{Context, Purpose};
 use super::error;
 use super::js_text::JsText;
@@ -18,6 +20,7 @@ use crate::argument::ArgumentError;
 use crate::read_file::{
     self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
 };
+use crate::sandbox::Sandbox;
 use crate::text::LineWindow;
 
 /// The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
@@ -89,7 +92,12 @@ pub fn read_file<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_async(env, || prepare(env, context, path, options))
+    run_at_once_or_async(
+        env,
+        || prepare(env, context, path, options),
+        Request::answer_at_once,
+        Request::run,
+    )
 }
 
 /// `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`.
@@ -103,36 +111,54 @@ pub fn read_file_sync<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_sync(env, || prepare(env, context, path, options))
+    let prepare = || prepare(env, context, path, options);
+    let work = |request: Request| {
+        // What is in memory takes fewer system calls that way.
+        let answer = request.answer_at_once();
+        answer.unwrap_or_else(|| request.run())
+    };
+    run_sync(env, || Ok(prepare()?.map(|request| move |_: &AtomicBool| work(request))))
 }
 
 type Answer = Result<ReadFileOutput, ReadFileError>;
 
 /// A call's arguments, read and checked.
-struct Request {
+pub(super) struct Request {
     context: Context,
-    path: String,
+    pub(super) path: String,
     options: ReadFileOptions,
 }
 
 impl Request {
-    fn run(self) -> Answer {
+    /// What the system has in its memory.
+    fn answer_at_once(&self) -> Option<Answer> {
+        let sandbox = self.context.open_without_waiting()?;
         let Self { context, path, options } = self;
-        let sandbox = context.open().map_err(|error| {
-            let error = ReadFileError::new(error, Some(path.as_str()));
-            error.hiding(|text| context.is_spelled_in(text))
-        })?;
+        let invalid = context.invalid_utf8;
+        core::read_file_without_waiting(&sandbox, path, options, invalid, at_once::LIMIT)
+            .map(|output| Ok(output.into()))
+    }
+
+    fn run(self) -> Answer {
+        let sandbox = self.open()?;
+        let Self { context, path, options } = self;
         core::read_file(&sandbox, &path, &options, context.invalid_utf8).map(Into::into)
+    }
+
+    pub(super) fn open(&self) -> Result<Arc<Sandbox>, ReadFileError> {
+        self.context.open().map_err(|error| {
+            let error = ReadFileError::new(error, Some(&self.path));
+            error.hiding(|text| self.context.is_spelled_in(text))
+        })
     }
 }
 
-fn prepare<'env>(
+pub(super) fn prepare<'env, T>(
     env: &'env Env,
     context: Unknown<'env>,
     path: Unknown<'env>,
     options: Unknown<'env>,
-) -> Result<Call<'env, impl FnOnce(&AtomicBool) -> Answer + Send + 'static>, NotStarted<'env, Answer>>
-{
+) -> Result<Call<'env, Request>, NotStarted<'env, Result<T, ReadFileError>>> {
     let context = Argument::new(env, "context", context);
     let path = Argument::new(env, "path", path);
     let options = Argument::new(env, "options", options).present();
@@ -149,8 +175,7 @@ fn prepare<'env>(
     match checked {
         Ok((path, options, signals)) => {
             let request = Request { context, path, options };
-            let work = move |_: &AtomicBool| request.run();
-            Ok(Call { work, signals, on_abort: OnAbort::Reject })
+            Ok(Call { work: request, signals, on_abort: OnAbort::Reject })
         }
         Err(error) => Err(refuse(error, Some(&context))),
     }

@@ -96,6 +96,39 @@ export interface ReadFileError extends Error {
   path: string;
 }
 
+/** Options of `workspaceSnapshot`. */
+export interface WorkspaceSnapshotOptions {
+  /** How many levels are shown, 1 being the root's own entries: an integer from 1 to 100. Default 4. */
+  maxDepth?: number | null;
+  /** How many entries are shown at the most: an integer from 1 to 200,000. Default 1,000. */
+  maxEntries?: number | null;
+  /**
+   * Whether what the workspace's `.gitignore` files ignore is left out too, tracked or not: those
+   * from the root down, and neither Git's configuration nor a file over 64 KiB. Default `false`.
+   */
+  gitignore?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What `workspaceSnapshot` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or `workspaceRoot` is no
+ *   directory; the message names which.
+ * - `PERMISSION_DENIED`: the process may not list the workspace's root.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ *
+ * A folder further down that cannot be listed fails nothing: it is marked in the text.
+ */
+export type WorkspaceSnapshotErrorCode = "INVALID_ARGUMENT" | "PERMISSION_DENIED" | "INTERNAL";
+
+/** What `workspaceSnapshot` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface WorkspaceSnapshotError extends Error {
+  name: "WorkspaceSnapshotError";
+  code: WorkspaceSnapshotErrorCode;
+}
+
 /** What `Workspace.open` throws. */
 export interface WorkspaceError extends Error {
   name: "WorkspaceError";
@@ -321,6 +354,33 @@ export interface StoredDocument {
   bytes: Uint8Array;
   /** How many bytes the whole document has. */
   sizeBytes: number;
+}
+
+/**
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
+ * store itself threw nothing:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
+ * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_UTF8`: the document is no text.
+ * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `TOO_LARGE`: more than a string can hold.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DocumentStoreErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "NOT_UTF8"
+  | "INVALID_DOCUMENT"
+  | "TOO_LARGE"
+  | "INTERNAL";
+
+/** What a `DirectoryStore` throws or rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface DocumentStoreError extends Error {
+  name: "DocumentStoreError";
+  code: DocumentStoreErrorCode;
 }
 
 /**

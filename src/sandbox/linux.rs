@@ -2,28 +2,33 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxAttributes, StatxFlags, fstat,
-    fstatfs, linkat, openat, openat2, readlinkat, statx,
+    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, RawDir, ResolveFlags, SeekFrom, StatxAttributes,
+    StatxFlags, fstat, fstatfs, linkat, openat, openat2, readlinkat, seek, statx,
 };
 use rustix::io::Errno;
 
+pub(super) use super::cached::{
+    open_root as open_root_without_waiting, read as read_without_waiting,
+};
 pub(super) use super::lease::Writers;
-pub(super) use super::unix::{Directory, open_directory, part_beneath};
+use super::list::{Listed, open_to_list_by_walk};
+pub(super) use super::unix::{Directory, open_directory, open_directory_to_list, part_beneath};
 use super::unix::{
-    names, open_by_walk, open_error, outlast_lease, read_flags, read_link, resolve_by_walk,
-    retry_interrupted,
+    entry_kind, names, open_by_walk, open_error, outlast_lease, read_flags, read_link,
+    resolve_by_walk, retry_interrupted,
 };
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
 use super::walk::{Entry, Walk};
-use super::{Containment, OpenError, Root};
+use super::{Containment, OpenError, Root, unix};
 use crate::path::WorkspacePath;
 
 /// `O_PATH`: a directory that may be entered but not listed is a way like any other.
@@ -40,7 +45,11 @@ const MAX_EAGAIN: u32 = 128;
 /// How often an opening starts anew because a name became a link between reading and opening.
 const MAX_CHANGED: u32 = 16;
 
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+/// How a folder is opened to be listed.
+const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// What keeps a path inside.
+pub(super) const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
 /// Asks the kernel once per process whether it offers `openat2`. A filter that is set later is
 /// noticed call by call.
@@ -79,6 +88,69 @@ pub(super) fn open_folder(
         opened => opened,
     }
     .map(Directory::from)
+}
+
+/// Opens a folder to list it.
+pub(super) fn open_to_list(
+    root: &Root,
+    containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    open(root, containment, path, LIST).map(Directory::from)
+}
+
+/// Opens a folder to list it, by names of which none may be a link.
+pub(super) fn open_to_list_by_names(
+    root: &Root,
+    containment: Containment,
+    names: &[&OsStr],
+) -> Result<Directory, OpenError> {
+    let path = if names.is_empty() { ".".into() } else { names.join(OsStr::new("/")) };
+    if containment == Containment::Walk || path.len() >= PATH_MAX {
+        return open_to_list_by_walk(root, names);
+    }
+    match open_beneath(&root.directory, &path, LIST, BENEATH | ResolveFlags::NO_SYMLINKS) {
+        Ok(fd) => Ok(Directory::from(fd)),
+        // As in `open_by_kernel`; or something was renamed all the while.
+        Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => open_to_list_by_walk(root, names),
+        // A name has become a link.
+        Err(Errno::LOOP) => Err(OpenError::Escapes),
+        Err(error) => Err(open_error(error)),
+    }
+}
+
+/// Opens a file by one name, following nothing.
+pub(super) fn open_entry(
+    root: &Root,
+    folder: &Directory,
+    name: &OsStr,
+) -> Result<Entry<File>, OpenError> {
+    let is_leased = |error: &OpenError| matches!(error, OpenError::Leased);
+    outlast_lease(|| unix::open_entry(root, folder, name), is_leased, &|| false)
+}
+
+/// Hands the entries of a folder, which is open to be listed, to `visit`.
+pub(super) fn visit_entries(
+    folder: &mut Directory,
+    visit: &mut dyn FnMut(Listed<'_>) -> ControlFlow<()>,
+) -> Result<(), OpenError> {
+    const BUFFER: usize = 32 * 1024;
+    seek(&*folder, SeekFrom::Start(0)).map_err(open_error)?;
+    let mut buffer: Vec<u8> = Vec::with_capacity(BUFFER);
+    let mut entries = RawDir::new(&*folder, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(open_error(error)),
+        };
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let Some(kind) = entry_kind(folder, name, entry.file_type()) else { continue };
+        if Listed::new(name, kind).is_some_and(|listed| visit(listed).is_break()) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Follows the links of a path to its very end: the folder that holds what it names, and the name

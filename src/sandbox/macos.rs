@@ -3,19 +3,23 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::marker::PhantomData;
-use std::os::unix::ffi::OsStringExt;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, fstat, getpath};
+use rustix::fs::{Dir, Mode, OFlags, fstat, getpath};
 use rustix::io::Errno;
 
-pub(super) use super::unix::{Directory, open_directory, part_beneath};
-use super::unix::{names, open_by_walk, read_flags, resolve_by_walk};
+use super::list::{Listed, open_to_list_by_walk};
+pub(super) use super::unix::{
+    Directory, open_directory, open_directory_to_list, open_entry, part_beneath,
+};
+use super::unix::{entry_kind, names, open_by_walk, open_error, read_flags, resolve_by_walk};
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
-use super::{Containment, OpenError, Root};
+use super::{Containment, OpenError, ReadBuffer, Root, WholeFile};
 use crate::path::WorkspacePath;
 
 /// macOS has no `O_PATH`; a directory must be readable to be walked through.
@@ -33,6 +37,21 @@ pub(super) fn open_for_reading(
     open_by_walk(root, path, read_flags(path.must_be_directory())).map(File::from)
 }
 
+/// Nothing here reads a file with the promise not to wait.
+pub(super) fn read_without_waiting<'buffer>(
+    _: &Root,
+    _: &WorkspacePath,
+    _: u64,
+    _: &'buffer mut ReadBuffer,
+) -> Option<WholeFile<'buffer>> {
+    None
+}
+
+/// As [`read_without_waiting`].
+pub(super) fn open_root_without_waiting(_: &Path) -> Option<Directory> {
+    None
+}
+
 /// Opens a folder to create in.
 pub(super) fn open_folder(
     root: &Root,
@@ -40,6 +59,40 @@ pub(super) fn open_folder(
     path: &WorkspacePath,
 ) -> Result<Directory, OpenError> {
     open_by_walk(root, path, DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC).map(Directory::from)
+}
+
+/// Opens a folder to list it.
+pub(super) fn open_to_list(
+    root: &Root,
+    containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    open_folder(root, containment, path)
+}
+
+/// Opens a folder to list it, by names of which none may be a link.
+pub(super) fn open_to_list_by_names(
+    root: &Root,
+    _containment: Containment,
+    names: &[&OsStr],
+) -> Result<Directory, OpenError> {
+    open_to_list_by_walk(root, names)
+}
+
+/// Hands the entries of a folder, which is open to be listed, to `visit`.
+pub(super) fn visit_entries(
+    folder: &mut Directory,
+    visit: &mut dyn FnMut(Listed<'_>) -> ControlFlow<()>,
+) -> Result<(), OpenError> {
+    for entry in Dir::read_from(&*folder).map_err(open_error)? {
+        let entry = entry.map_err(open_error)?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let Some(kind) = entry_kind(folder, name, entry.file_type()) else { continue };
+        if Listed::new(name, kind).is_some_and(|listed| visit(listed).is_break()) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Follows the links of a path to its very end: the folder that holds what it names, and the name

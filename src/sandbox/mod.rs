@@ -23,10 +23,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::path::{NewFilePath, PathRefusal, WorkspacePath, spells};
 
+pub use buffer::ReadBuffer;
+pub use list::{EntryKind, EntryName, Listed, ListedFolder};
 pub use write::{Flaw, NewContent, WriteError, Written};
 
+mod buffer;
+#[cfg(target_os = "linux")]
+mod cached;
 #[cfg(target_os = "linux")]
 mod lease;
+mod list;
 mod sweeps;
 mod temporary;
 mod walk;
@@ -73,6 +79,9 @@ struct Root {
     plain: OnceLock<Option<PathBuf>>,
     /// As the system calls it, without links; `None` where the system does not say.
     canonical: OnceLock<Option<PathBuf>>,
+    /// Whether opening a file asks nobody but the kernel's memory once its name is known there.
+    #[cfg(target_os = "linux")]
+    opens_in_memory: OnceLock<bool>,
 }
 
 /// Why a root cannot be opened. All but [`RootError::System`] are the host's mistake.
@@ -195,6 +204,15 @@ impl Sandbox {
         }
     }
 
+    /// [`Sandbox::open`], if the system can do it without waiting for anything. `None` says nothing
+    /// else: whoever may wait finds out what there is.
+    #[must_use]
+    pub fn open_without_waiting(root: &Path) -> Option<Self> {
+        let directory = system::open_root_without_waiting(root)?;
+        let containment = system::containment(&directory);
+        Some(Self::new(root, directory, containment))
+    }
+
     fn open_root(root: &Path) -> Result<system::Directory, RootError> {
         if !root.is_absolute() {
             return Err(RootError::Relative);
@@ -208,6 +226,8 @@ impl Sandbox {
             spelled: spelled.to_owned(),
             plain: OnceLock::new(),
             canonical: OnceLock::new(),
+            #[cfg(target_os = "linux")]
+            opens_in_memory: OnceLock::new(),
         };
         Self { root, containment }
     }
@@ -249,6 +269,22 @@ impl Sandbox {
         let opened = system::open_for_reading(&self.root, self.containment, path);
         let opened = opened.and_then(OpenFile::examine);
         opened.map_err(|error| if self.is_gone() { OpenError::RootGone } else { error })
+    }
+
+    /// Reads a whole regular file of at most `limit` bytes, if the system has all of it in its memory
+    /// and can answer without waiting for anything. `None` says nothing else: whoever may wait finds
+    /// out what there is.
+    #[must_use]
+    pub fn read_without_waiting<'buffer>(
+        &self,
+        path: &WorkspacePath,
+        limit: u64,
+        buffer: &'buffer mut ReadBuffer,
+    ) -> Option<WholeFile<'buffer>> {
+        match self.containment {
+            Containment::Kernel => system::read_without_waiting(&self.root, path, limit, buffer),
+            Containment::Walk => None,
+        }
     }
 
     /// Puts content at a path: in full or not at all.
@@ -329,6 +365,15 @@ pub struct OpenFile {
     modified: Option<SystemTime>,
 }
 
+/// A whole file, in the buffer that it was read into.
+#[derive(Debug)]
+pub struct WholeFile<'buffer> {
+    /// As [`OpenFile::modified_ms`].
+    pub modified_ms: i64,
+    /// All of the file's bytes.
+    pub bytes: &'buffer [u8],
+}
+
 /// Why an open file's bytes were not had.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -341,6 +386,15 @@ pub enum ReadError {
     /// The system failed.
     #[error("the system failed: {}", describe(.0))]
     System(io::Error),
+}
+
+impl ReadError {
+    fn from_system(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Self::Waits,
+            _ => Self::System(error),
+        }
+    }
 }
 
 /// How large a file is, as far as is known.
@@ -399,6 +453,35 @@ impl OpenFile {
         }
     }
 
+    /// [`OpenFile::read_to_end`] into a buffer that has been read into before, which saves what fresh
+    /// memory costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`OpenFile::read_to_end`].
+    pub fn read_into(mut self, limit: u64, buffer: &mut ReadBuffer) -> Result<&[u8], ReadError> {
+        if self.size > limit {
+            return Err(ReadError::TooLarge(FileSize::Exactly(self.size)));
+        }
+        let most = usize::try_from(limit.saturating_add(1)).unwrap_or(usize::MAX);
+        let expected = usize::try_from(self.size.saturating_add(1)).unwrap_or(usize::MAX);
+        buffer.reserve(expected).map_err(ReadError::System)?;
+        let mut filled = 0;
+        while filled < most {
+            if filled == buffer.bytes().len() {
+                buffer.grow(most).map_err(ReadError::System)?;
+            }
+            let end = buffer.bytes().len().min(most);
+            match self.file.read(&mut buffer.bytes()[filled..end]) {
+                Ok(0) => return Ok(&buffer.bytes()[..filled]),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ReadError::from_system(error)),
+            }
+        }
+        Err(ReadError::TooLarge(FileSize::AtLeast(filled as u64)))
+    }
+
     /// Reads the file's first `most` bytes, or all if it has no more, and says how many it has.
     ///
     /// # Errors
@@ -420,12 +503,8 @@ impl OpenFile {
         bytes
             .try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))
             .map_err(|_| ReadError::System(io::ErrorKind::OutOfMemory.into()))?;
-        (&mut self.file).take(most).read_to_end(&mut bytes).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::WouldBlock => ReadError::Waits,
-                _ => ReadError::System(error),
-            }
-        })?;
+        let read = (&mut self.file).take(most).read_to_end(&mut bytes);
+        read.map_err(ReadError::from_system)?;
         Ok(bytes)
     }
 }

@@ -1,6 +1,7 @@
 //! What Linux and macOS share: handles, the openings that follow no link, and reading links.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
@@ -10,6 +11,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
 
+use super::list::EntryKind;
 use super::walk::{Entry, LinkTarget, Step, Walk};
 use super::{MAX_LINKS, OpenError, Root, system};
 use crate::path::WorkspacePath;
@@ -64,6 +66,11 @@ impl Directory {
         }
     }
 
+    /// Opens the same directory anew, to list it.
+    pub(super) fn reopen_to_list(&self) -> Result<Self, OpenError> {
+        self.reopen(OFlags::RDONLY)
+    }
+
     /// Whether the directory has been removed since it was opened: it has no name left.
     pub(super) fn is_removed(&self) -> bool {
         fstat(self).is_ok_and(|stat| stat.st_nlink == 0)
@@ -82,11 +89,61 @@ pub(super) fn open_directory(
     parent: &Directory,
     name: &OsStr,
 ) -> Result<Entry<Directory>, OpenError> {
-    let flags = system::DIRECTORY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open_directory_for(system::DIRECTORY, root, parent, name)
+}
+
+/// Opens a directory by one name, to list it, following nothing.
+pub(super) fn open_directory_to_list(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    open_directory_for(OFlags::RDONLY, root, parent, name)
+}
+
+fn open_directory_for(
+    access: OFlags,
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let entry = open_nofollow(root, parent, name, flags)?;
     Ok(match entry {
         Entry::Opened(fd) => Entry::Opened(Directory(fd)),
         Entry::Link(target) => Entry::Link(target),
+    })
+}
+
+/// Opens a file by one name, following nothing.
+pub(super) fn open_entry(
+    root: &Root,
+    folder: &Directory,
+    name: &OsStr,
+) -> Result<Entry<File>, OpenError> {
+    Ok(match open_nofollow(root, folder, name, READ)? {
+        Entry::Opened(fd) => Entry::Opened(File::from(fd)),
+        Entry::Link(target) => Entry::Link(target),
+    })
+}
+
+/// What a folder's entry is, of which the listing says `listed`; `None` if it is gone by now.
+pub(super) fn entry_kind(folder: &Directory, name: &OsStr, listed: FileType) -> Option<EntryKind> {
+    let kind = match listed {
+        // Some file systems say it only when asked for each.
+        FileType::Unknown => match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+            Err(Errno::NOENT) => return None,
+            // The folder may be listed, but not entered.
+            Err(_) => FileType::Unknown,
+        },
+        kind => kind,
+    };
+    Some(match kind {
+        FileType::Directory => EntryKind::Folder,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Special,
     })
 }
 

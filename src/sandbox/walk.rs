@@ -148,14 +148,7 @@ impl<'root> Walk<'root> {
     /// Comes to the innermost directory anew, whose handle was let go. Its names were no links
     /// when they were walked; if one is a link by now, somebody has exchanged it.
     fn walk_again(&mut self) -> Result<(), OpenError> {
-        let mut here: Option<Directory> = None;
-        for (name, _) in &self.entered {
-            let parent = here.as_ref().unwrap_or(&self.root.directory);
-            match system::open_directory(self.root, parent, name)? {
-                Entry::Opened(directory) => here = Some(directory),
-                Entry::Link(_) => return Err(OpenError::Escapes),
-            }
-        }
+        let here = descend(self.root, self.entered.iter().map(|(name, _)| name.as_os_str()))?;
         if let Some((_, innermost)) = self.entered.last_mut() {
             *innermost = here;
         }
@@ -178,4 +171,20 @@ impl<'root> Walk<'root> {
         self.ahead.extend(steps.into_iter().rev());
         Ok(())
     }
+}
+
+/// Walks from the root into folders by names of which none may be a link; `None` is the root.
+pub(super) fn descend<'names>(
+    root: &Root,
+    names: impl IntoIterator<Item = &'names OsStr>,
+) -> Result<Option<Directory>, OpenError> {
+    let mut here: Option<Directory> = None;
+    for name in names {
+        let parent = here.as_ref().unwrap_or(&root.directory);
+        match system::open_directory(root, parent, name)? {
+            Entry::Opened(directory) => here = Some(directory),
+            Entry::Link(_) => return Err(OpenError::Escapes),
+        }
+    }
+    Ok(here)
 }

@@ -1,17 +1,21 @@
 // Model Context Protocol: tools with output schemas and annotations, and their results.
 
 import { TOOL_RESULT_SCHEMAS } from "../definitions/results.js";
-import { providerName, TOOL_METADATA } from "../definitions/tools.js";
+import { providerName, TOOL_METADATA, type ToolName } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
 import { selected, type ToolSelection } from "./names.js";
 
 /** A tool for the answer to `tools/list`. */
 export interface McpTool {
   name: string;
+  /** For people to read. */
+  title: string;
   description: string;
   inputSchema: McpSchema;
   outputSchema: McpSchema;
   annotations: {
+    /** Where clients of before 2025-06-18 look for the title. */
+    title: string;
     readOnlyHint: boolean;
     destructiveHint: boolean;
     idempotentHint: boolean;
@@ -26,6 +30,13 @@ interface McpSchema {
   [key: string]: unknown;
 }
 
+const TITLES: { readonly [Name in ToolName]: string } = {
+  read_file: "Read a file",
+  workspace_create_file: "Create a file",
+  "workspace.read_file": "Read a source document",
+  read: "Read a URI",
+};
+
 /** The tools for `tools/list`. */
 export function toMcpTools(options?: ToolSelection): McpTool[] {
   return selected(options).map((definition) => {
@@ -33,10 +44,12 @@ export function toMcpTools(options?: ToolSelection): McpTool[] {
     const { isWriteOp } = TOOL_METADATA[name];
     return {
       name: providerName(name),
+      title: TITLES[name],
       description: definition.description,
       inputSchema: copyOf(definition.parameters),
       outputSchema: copyOf(TOOL_RESULT_SCHEMAS[name]),
       annotations: {
+        title: TITLES[name],
         readOnlyHint: !isWriteOp,
         // With `overwrite` it replaces files.
         destructiveHint: isWriteOp,

@@ -12,7 +12,8 @@ export type ResultSchema = {
 const string = { type: "string" };
 const integer = { type: "integer" };
 const boolean = { type: "boolean" };
-const nullable = (type: string) => ({ type: [type, "null"] });
+// Not `type: [x, "null"]`, which clients that know one type at a time cannot take.
+const nullable = (schema: object) => ({ anyOf: [schema, { type: "null" }] });
 
 const object = (properties: Record<string, object>, optional: readonly string[] = []) => ({
   type: "object" as const,
@@ -26,7 +27,7 @@ export const TOOL_RESULT_SCHEMAS: { readonly [Name in ToolName]: ResultSchema } 
     path: string,
     content: string,
     truncated: boolean,
-    next_start_line: nullable("integer"),
+    next_start_line: nullable(integer),
     meta: object(
       {
         byte_length: integer,
@@ -47,18 +48,17 @@ export const TOOL_RESULT_SCHEMAS: { readonly [Name in ToolName]: ResultSchema } 
     hash: string,
     created: boolean,
     overwritten: boolean,
-    errorCode: nullable("string"),
+    errorCode: nullable(string),
   }),
   "workspace.read_file": object({
     success: boolean,
-    errorCode: nullable("string"),
+    errorCode: nullable(string),
     errors: { type: "array", items: string },
-    file: {
-      ...object({ path: string, sizeBytes: integer, content: string, isTruncated: boolean }),
-      type: ["object", "null"],
-    },
-    sessionId: nullable("string"),
-    conversationId: nullable("string"),
+    file: nullable(
+      object({ path: string, sizeBytes: integer, content: string, isTruncated: boolean }),
+    ),
+    sessionId: nullable(string),
+    conversationId: nullable(string),
   }),
   read: object({ uri: string, text: string, mimeType: string }),
 };

@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::OwnedHandle;
@@ -18,15 +19,16 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_GENERIC_READ, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    SYNCHRONIZE,
+    FILE_GENERIC_READ, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, SYNCHRONIZE,
 };
 use windows_sys::Win32::System::SystemServices::{
-    IO_REPARSE_TAG_MOUNT_POINT, IO_REPARSE_TAG_SYMLINK,
+    IO_REPARSE_TAG_AF_UNIX, IO_REPARSE_TAG_MOUNT_POINT, IO_REPARSE_TAG_SYMLINK,
 };
 
+use super::list::{EntryKind, Listed, open_to_list_by_walk};
 use super::walk::{Entry, LinkTarget, Step, Walk};
-use super::{Containment, OpenError, Root, without_dots};
+use super::{Containment, OpenError, ReadBuffer, Root, WholeFile, without_dots};
 use crate::path::WorkspacePath;
 
 mod put;
@@ -43,6 +45,9 @@ pub(super) struct Directory(OwnedHandle);
 /// What a directory is opened for: to ask what it is. To open beneath it takes no right of its own:
 /// users may pass through folders that they may not list.
 const ENTER: u32 = FILE_READ_ATTRIBUTES | SYNCHRONIZE;
+
+/// What it is opened for to be listed.
+const LIST: u32 = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 
 pub(super) fn containment(_root: &Directory) -> Containment {
     Containment::Walk
@@ -67,6 +72,21 @@ pub(super) fn open_for_reading(
     })
 }
 
+/// Nothing here reads a file with the promise not to wait.
+pub(super) fn read_without_waiting<'buffer>(
+    _: &Root,
+    _: &WorkspacePath,
+    _: u64,
+    _: &'buffer mut ReadBuffer,
+) -> Option<WholeFile<'buffer>> {
+    None
+}
+
+/// As [`read_without_waiting`].
+pub(super) fn open_root_without_waiting(_: &Path) -> Option<Directory> {
+    None
+}
+
 /// Opens a folder to create in. What is then done with it asks for its own rights.
 pub(super) fn open_folder(
     root: &Root,
@@ -74,6 +94,24 @@ pub(super) fn open_folder(
     path: &WorkspacePath,
 ) -> Result<Directory, OpenError> {
     Walk::new(root, path).finish(&open_directory)
+}
+
+/// Opens a folder to list it.
+pub(super) fn open_to_list(
+    root: &Root,
+    _containment: Containment,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    Walk::new(root, path).finish(&open_directory_to_list)
+}
+
+/// Opens a folder to list it, by names of which none may be a link.
+pub(super) fn open_to_list_by_names(
+    root: &Root,
+    _containment: Containment,
+    names: &[&OsStr],
+) -> Result<Directory, OpenError> {
+    open_to_list_by_walk(root, names)
 }
 
 /// Follows the links of a path to its very end: the folder that holds what it names, and the name
@@ -101,7 +139,25 @@ pub(super) fn open_directory(
     parent: &Directory,
     name: &OsStr,
 ) -> Result<Entry<Directory>, OpenError> {
-    Ok(match open_nofollow(root, parent, name, ENTER)? {
+    open_directory_for(ENTER, root, parent, name)
+}
+
+/// Opens a directory by one name, to list it, following nothing.
+pub(super) fn open_directory_to_list(
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    open_directory_for(LIST, root, parent, name)
+}
+
+fn open_directory_for(
+    access: u32,
+    root: &Root,
+    parent: &Directory,
+    name: &OsStr,
+) -> Result<Entry<Directory>, OpenError> {
+    Ok(match open_nofollow(root, parent, name, access)? {
         Entry::Link(target) => Entry::Link(target),
         Entry::Opened((handle, attributes)) if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => {
             Entry::Opened(Directory(handle))
@@ -130,6 +186,11 @@ impl Directory {
         sys::open_beneath(&self.0, &[], access, Reparse::OpenItself).map(Self)
     }
 
+    /// Opens the same directory anew, to list it.
+    pub(super) fn reopen_to_list(&self) -> Result<Self, OpenError> {
+        self.reopen(LIST).map_err(open_error)
+    }
+
     /// Whether the directory has been removed since it was opened.
     pub(super) fn is_removed(&self) -> bool {
         sys::is_deleted(&self.0).unwrap_or(false)
@@ -145,6 +206,49 @@ impl Directory {
     pub(super) fn canonical_path(&self, _spelled: &Path) -> Option<PathBuf> {
         sys::final_path(&self.0).ok()
     }
+}
+
+/// Opens a file by one name, following nothing.
+pub(super) fn open_entry(
+    root: &Root,
+    folder: &Directory,
+    name: &OsStr,
+) -> Result<Entry<File>, OpenError> {
+    Ok(match open_nofollow(root, folder, name, FILE_GENERIC_READ)? {
+        Entry::Link(target) => Entry::Link(target),
+        Entry::Opened((handle, _)) => Entry::Opened(File::from(handle)),
+    })
+}
+
+/// Hands the entries of a folder, which is open to be listed, to `visit`.
+pub(super) fn visit_entries(
+    folder: &mut Directory,
+    visit: &mut dyn FnMut(Listed<'_>) -> ControlFlow<()>,
+) -> Result<(), OpenError> {
+    let visited = sys::visit_entries(&folder.0, &mut |name, attributes, tag| match Listed::new(
+        name,
+        entry_kind(attributes, tag),
+    ) {
+        Some(listed) => visit(listed),
+        None => ControlFlow::Continue(()),
+    });
+    visited.map_err(open_error)
+}
+
+/// What a folder's entry is. A reparse point whose kind is unknown counts as a link; only those
+/// that are the file system's own way to store a file or folder are what they look like.
+fn entry_kind(attributes: u32, tag: u32) -> EntryKind {
+    // Between them are `LX_FIFO` and `LX_CHR`, of the Linux subsystem too.
+    const IO_REPARSE_TAG_LX_BLK: u32 = 0x8000_0026;
+    if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+        match tag {
+            IO_REPARSE_TAG_AF_UNIX..=IO_REPARSE_TAG_LX_BLK => return EntryKind::Special,
+            0 => return EntryKind::Link,
+            _ if is_link(attributes, tag) || is_name_surrogate(tag) => return EntryKind::Link,
+            _ => {}
+        }
+    }
+    if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 { EntryKind::Folder } else { EntryKind::File }
 }
 
 /// Opens one name, or reads it if it is a link or a junction.

@@ -3,9 +3,10 @@
 
 #![allow(unsafe_code, reason = "each block has its proof")]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::offset_of;
+use std::ops::ControlFlow;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::PathBuf;
@@ -13,12 +14,13 @@ use std::ptr;
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_POSIX_SEMANTICS, FILE_INFORMATION_CLASS,
-    FILE_NAMES_INFORMATION, FILE_OPEN, FILE_OPEN_REPARSE_POINT, FILE_RENAME_INFORMATION,
-    FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS, FILE_SYNCHRONOUS_IO_NONALERT,
-    FileBasicInformation, FileDispositionInformation, FileDispositionInformationEx,
-    FileNamesInformation, FileRenameInformation, FileRenameInformationEx, NtCreateFile,
-    NtQueryDirectoryFile, NtSetInformationFile,
+    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_POSIX_SEMANTICS, FILE_FULL_DIR_INFORMATION,
+    FILE_INFORMATION_CLASS, FILE_NAMES_INFORMATION, FILE_OPEN, FILE_OPEN_REPARSE_POINT,
+    FILE_RENAME_INFORMATION, FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS,
+    FILE_SYNCHRONOUS_IO_NONALERT, FileBasicInformation, FileDispositionInformation,
+    FileDispositionInformationEx, FileFullDirectoryInformation, FileNamesInformation,
+    FileRenameInformation, FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile,
+    NtSetInformationFile,
 };
 use windows_sys::Win32::Foundation::{
     ERROR_DELETE_PENDING, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED,
@@ -300,13 +302,42 @@ impl AccessList {
 }
 
 /// The names in a folder that fit a pattern of `*` and `?`. The handle must have been opened with
-/// `FILE_LIST_DIRECTORY` and not been asked before.
+/// `FILE_LIST_DIRECTORY`.
 pub(super) fn names_like(folder: &impl AsRawHandle, pattern: &str) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    query(folder, FileNamesInformation, pattern, &mut |filled| {
+        names.extend(parse_names(filled));
+        ControlFlow::Continue(())
+    })?;
+    Ok(names)
+}
+
+/// Hands the entries of a folder to `visit`: name, attributes, and the reparse tag of a reparse
+/// point. The handle must have been opened with `FILE_LIST_DIRECTORY`.
+pub(super) fn visit_entries(
+    folder: &impl AsRawHandle,
+    visit: &mut dyn FnMut(&OsStr, u32, u32) -> ControlFlow<()>,
+) -> io::Result<()> {
+    query(folder, FileFullDirectoryInformation, "*", &mut |filled| {
+        parse_entries(filled)
+            .into_iter()
+            .try_for_each(|(name, attributes, tag)| visit(&name, attributes, tag))
+    })
+}
+
+/// Asks for a folder's entries that fit a pattern, and hands over the system's answers, each a
+/// chain of structures.
+fn query(
+    folder: &impl AsRawHandle,
+    class: FILE_INFORMATION_CLASS,
+    pattern: &str,
+    take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<()> {
     let pattern: Vec<u16> = pattern.encode_utf16().collect();
     let pattern = unicode_string(&pattern)?;
-    let mut buffer = vec![0_u64; 1024];
+    let mut buffer = vec![0_u64; 8192];
+    let mut from_the_start = true;
     let room = u32::try_from(size_of_val(&buffer[..])).unwrap_or(u32::MAX);
-    let mut names = Vec::new();
     loop {
         let mut status_block = IO_STATUS_BLOCK::default();
         // SAFETY: the buffer is as long as is said and aligned for any class; the pattern and its
@@ -321,41 +352,69 @@ pub(super) fn names_like(folder: &impl AsRawHandle, pattern: &str) -> io::Result
                 &raw mut status_block,
                 buffer.as_mut_ptr().cast(),
                 room,
-                FileNamesInformation,
+                class,
                 false,
                 &raw const pattern,
-                false,
+                from_the_start,
             )
         };
+        from_the_start = false;
         if matches!(status, STATUS_NO_MORE_FILES | STATUS_NO_SUCH_FILE) {
-            return Ok(names);
+            return Ok(());
         }
         check(status)?;
         let filled: Vec<u8> = buffer.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        names.extend(parse_names(filled.get(..status_block.Information).unwrap_or(&filled)));
+        if take(filled.get(..status_block.Information).unwrap_or(&filled)).is_break() {
+            return Ok(());
+        }
     }
 }
 
 /// Parses a chain of `FILE_NAMES_INFORMATION`: three numbers of 32 bits, the distance to the next
 /// one first and the length of the name last, then the name.
-pub(super) fn parse_names(mut chain: &[u8]) -> Vec<OsString> {
-    const NAME: usize = offset_of!(FILE_NAMES_INFORMATION, FileName);
-    let mut names = Vec::new();
-    while let Some((head, _)) = chain.split_at_checked(NAME) {
-        let number = |at: usize| {
-            u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize
-        };
-        let length = number(offset_of!(FILE_NAMES_INFORMATION, FileNameLength));
-        let Some(name) = chain.get(NAME..NAME + length) else { break };
+pub(super) fn parse_names(chain: &[u8]) -> Vec<OsString> {
+    let length = offset_of!(FILE_NAMES_INFORMATION, FileNameLength);
+    let name = offset_of!(FILE_NAMES_INFORMATION, FileName);
+    parse_chain(chain, length, name).into_iter().map(|(_, name)| name).collect()
+}
+
+/// Parses a chain of `FILE_FULL_DIR_INFORMATION` into names, attributes and, where the attributes
+/// say that it is a reparse point, its tag, which stands in the place of `EaSize` (MS-FSCC
+/// 2.4.14).
+pub(super) fn parse_entries(chain: &[u8]) -> Vec<(OsString, u32, u32)> {
+    let length = offset_of!(FILE_FULL_DIR_INFORMATION, FileNameLength);
+    let name = offset_of!(FILE_FULL_DIR_INFORMATION, FileName);
+    parse_chain(chain, length, name)
+        .into_iter()
+        .map(|(head, name)| {
+            let attributes = number(head, offset_of!(FILE_FULL_DIR_INFORMATION, FileAttributes));
+            let tag = number(head, offset_of!(FILE_FULL_DIR_INFORMATION, EaSize));
+            (name, attributes, tag)
+        })
+        .collect()
+}
+
+/// Parses a chain of structures that begin with the distance to the next one, 32 bits, and end in
+/// a name: what stands before each name, and the name.
+fn parse_chain(mut chain: &[u8], length_at: usize, name_at: usize) -> Vec<(&[u8], OsString)> {
+    let mut parsed = Vec::new();
+    while let Some((head, _)) = chain.split_at_checked(name_at) {
+        let length = number(head, length_at) as usize;
+        let Some(name) = chain.get(name_at..name_at + length) else { break };
         let name: Vec<u16> =
             name.chunks_exact(2).map(|unit| u16::from_ne_bytes([unit[0], unit[1]])).collect();
-        names.push(OsString::from_wide(&name));
-        match (number(0), chain.get(number(0)..)) {
-            (1.., Some(next)) => chain = next,
+        parsed.push((head, OsString::from_wide(&name)));
+        let next = number(head, 0) as usize;
+        match (next, chain.get(next..)) {
+            (1.., Some(rest)) => chain = rest,
             _ => break,
         }
     }
-    names
+    parsed
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Whether an open file has been deleted, so that it vanishes with its last handle.

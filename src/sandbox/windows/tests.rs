@@ -71,3 +71,44 @@ fn steps_split_at_either_slash_and_keep_dots() {
     assert_eq!(steps(OsStr::new(r"..\a/.\b")), [Step::Up, into("a"), Step::Stay, into("b")]);
     assert_eq!(steps(OsStr::new("")), [Step::Stay]);
 }
+
+/// `FILE_FULL_DIR_INFORMATION`, as MS-FSCC 2.4.14 lays it out: two numbers of 32 bits, six of 64,
+/// the attributes, the length of the name and the reparse tag of 32 each, then the name.
+fn full_information(next: u32, attributes: u32, tag: u32, name: &str) -> Vec<u8> {
+    let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_ne_bytes).collect();
+    let mut entry = next.to_ne_bytes().to_vec();
+    entry.resize(4 + 4 + 6 * 8, 0);
+    for field in [attributes, u32::try_from(name.len()).unwrap(), tag] {
+        entry.extend(field.to_ne_bytes());
+    }
+    entry.extend(name);
+    entry.resize(entry.len().next_multiple_of(8), 0);
+    entry
+}
+
+#[test]
+fn a_listing_says_what_each_entry_is_and_cut_anywhere_it_is_no_panic() {
+    let mut chain = full_information(80, FILE_ATTRIBUTE_DIRECTORY, 0, "dir");
+    chain.extend(full_information(0, 0x20, 7, "a.txt"));
+    assert_eq!(
+        sys::parse_entries(&chain),
+        [("dir".into(), FILE_ATTRIBUTE_DIRECTORY, 0), ("a.txt".into(), 0x20, 7)]
+    );
+    for length in 0..80 + 78 {
+        assert!(sys::parse_entries(&chain[..length]).len() < 2, "{length}");
+    }
+}
+
+#[test]
+fn reparse_points_are_links_unless_the_file_system_stores_files_so() {
+    const DIRECTORY: u32 = FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT;
+    assert_eq!(entry_kind(FILE_ATTRIBUTE_REPARSE_POINT, IO_REPARSE_TAG_SYMLINK), EntryKind::Link);
+    assert_eq!(entry_kind(DIRECTORY, IO_REPARSE_TAG_MOUNT_POINT), EntryKind::Link);
+    // `IO_REPARSE_TAG_LX_SYMLINK`, `…_CLOUD`, `…_DEDUP`, `…_LX_FIFO`.
+    assert_eq!(entry_kind(FILE_ATTRIBUTE_REPARSE_POINT, 0xA000_001D), EntryKind::Link);
+    assert_eq!(entry_kind(DIRECTORY, 0x9000_001A), EntryKind::Folder);
+    assert_eq!(entry_kind(FILE_ATTRIBUTE_REPARSE_POINT, 0x8000_0013), EntryKind::File);
+    assert_eq!(entry_kind(FILE_ATTRIBUTE_REPARSE_POINT, 0x8000_0024), EntryKind::Special);
+    // Not told which.
+    assert_eq!(entry_kind(DIRECTORY, 0), EntryKind::Link);
+}

@@ -1,0 +1,87 @@
+// docs/errors.md lists the codes that there are, no more and no fewer, in the order of the types.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { textOf } from "./support/markdown.ts";
+
+const PAGE = textOf("docs/errors.md");
+const TYPES = textOf("index.d.ts");
+
+/** The codes of the first column of a section's tables, in order. */
+function listedIn(section: string): string[] {
+  const [, text] = PAGE.split(new RegExp(`^## ${section}$`, "m"));
+  assert.ok(text !== undefined, `docs/errors.md has a section ${section}`);
+  const [own = ""] = text.split(/^## /m);
+  return [...own.matchAll(/^\| `(\w+)` \|/gm)].map(([, code = ""]) => code);
+}
+
+/** The members of a type that is a union of texts. */
+function unionOf(name: string): string[] {
+  return members(new RegExp(`^export type ${name} =([^;]*);`, "m").exec(TYPES)?.[1]);
+}
+
+/** The same of the property `code` of an interface. */
+function codeOf(name: string, source = TYPES): string[] {
+  const body = new RegExp(`^export interface ${name} .*?^}`, "ms").exec(source)?.[0];
+  return members(/^ {2,4}code: ([^;]*);/m.exec(body ?? "")?.[1]);
+}
+
+function members(union: string | undefined): string[] {
+  const found = [...(union ?? "").matchAll(/"(\w+)"/g)].map(([, code = ""]) => code);
+  assert.ok(found.length > 0, "the type was found");
+  return found;
+}
+
+const SECTIONS: [section: string, codes: string[]][] = [
+  ["`readFile`", unionOf("ReadFileErrorCode")],
+  ["`createFile`", unionOf("CreateFileErrorCode")],
+  ["`readFileUri` and `resolveFileUri`", unionOf("FileUriErrorCode")],
+  ["`readSourceDocument`", unionOf("ReadSourceErrorCode")],
+  ["`DirectoryStore`", unionOf("DocumentStoreErrorCode")],
+  ["`FileStore`", unionOf("FileStoreErrorCode")],
+  ["`Workspace.open`", codeOf("WorkspaceError")],
+  ["`workspaceSnapshot`", unionOf("WorkspaceSnapshotErrorCode")],
+  ["`contentHash`", codeOf("ContentHashError")],
+];
+
+describe("docs/errors.md lists exactly the codes", () => {
+  for (const [section, codes] of SECTIONS) {
+    test(`of ${section}`, () => assert.deepEqual(listedIn(section), codes));
+  }
+
+  test("of the toolkit's envelope, and those that its tools have beside the functions'", () => {
+    const envelope = codeOf("ToolErrorInfo", textOf("toolkit/result.ts"));
+    const sources = ["toolkit/catalog.ts", "toolkit/mcp/client-roots.ts"].map(textOf).join("\n");
+    const own = [...sources.matchAll(/\bcode\b[^;]*?"([A-Z_]+)"/g)];
+    const further = new Set(["INVALID_ARGUMENT", ...own.map(([, code = ""]) => code)]);
+    assert.deepEqual(listedIn("The toolkit"), [...envelope, ...further]);
+  });
+
+  test("of documents, which the type has as the core gives them", () => {
+    const [, own = ""] = textOf("src/source.rs").split("impl StoreFault {");
+    const given = [...(own.split(/^}/m)[0] ?? "").matchAll(/"([A-Z0-9_]+)"/g)];
+    const codes = new Set(given.map(([, code = ""]) => code));
+    assert.deepEqual([...codes].sort(), unionOf("DocumentStoreErrorCode").sort());
+  });
+
+  test("of every type of error that there is", () => {
+    const types = [...TYPES.matchAll(/^export (?:type|interface) (\w+Error(?:Code)?)\b/gm)];
+    const documented = new Set(types.map(([, name = ""]) => name.replace(/Code$/, "")));
+    assert.deepEqual(
+      [...documented].sort(),
+      [
+        "ContentHashError",
+        "CreateFileError",
+        "DocumentStoreError",
+        "FileStoreError",
+        "FileUriError",
+        "ReadFileError",
+        "ReadSourceError",
+        "WorkspaceError",
+        "WorkspaceSnapshotError",
+      ],
+      "an error type that is new gets its section",
+    );
+    assert.equal(SECTIONS.length, documented.size);
+  });
+});

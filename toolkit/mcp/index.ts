@@ -1,0 +1,10 @@
+// `ringfence/mcp`: the tools of a toolkit as a Model Context Protocol server, over any transport.
+
+export {
+  createMcpServer,
+  type McpRootsFollower,
+  type McpServer,
+  type McpServerOptions,
+  type McpToolkit,
+  type McpTransport,
+} from "./server.js";
