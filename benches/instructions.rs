@@ -17,6 +17,7 @@ use ringfence::hash::sha256;
 use ringfence::path::NewFilePath;
 use ringfence::read_file::{ReadFileOptions, read_file};
 use ringfence::sandbox::{Containment, Sandbox};
+use ringfence::snapshot::{SnapshotOptions, workspace_snapshot};
 use ringfence::text::{InvalidUtf8, LineWindow};
 
 const KIB: usize = 1024;
@@ -34,6 +35,7 @@ fn main() -> Outcome {
         "create-16-kib" => create(16 * KIB),
         "overwrite-16-kib-expected" => overwrite_expected(),
         "resolve-file-uri" => resolve(),
+        "snapshot-of-1000-files" => snapshot(),
         "containment" => containment(),
         _ => Err(usage.into()),
     }
@@ -104,6 +106,21 @@ fn resolve() -> Outcome {
     };
     resolve()?;
     measured(&mut resolve)?;
+    Ok(())
+}
+
+fn snapshot() -> Outcome {
+    let workspace = tempfile::tempdir()?;
+    for index in 0..1000 {
+        let file = workspace.path().join(format!("folder-{}/file-{index}.ts", index % 10));
+        fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
+        fs::write(file, "")?;
+    }
+    let sandbox = Sandbox::open(workspace.path())?;
+    let options = SnapshotOptions { max_entries: 2000.try_into()?, ..Default::default() };
+    let mut list = || workspace_snapshot(&sandbox, &options, &|| false);
+    list()?;
+    measured(&mut list)?;
     Ok(())
 }
 
