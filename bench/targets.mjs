@@ -74,7 +74,7 @@ export const nativeTargets = [
 ];
 
 /** How steeply costs may grow: 1 is linear; the rest is for noise. */
-export const GROWTH_EXPONENT_AT_MOST = 1.05;
+export const GROWTH_EXPONENT_AT_MOST = 1.1;
 
 /** @param {string} script */
 function startAgainstEnd(script) {
