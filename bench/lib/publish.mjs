@@ -72,28 +72,38 @@ function short(value) {
 function figures({ date, processor, cores, kernel, judged }) {
   const versions = new Map(judged.flatMap(({ result }) => Object.entries(result.versions)));
   const contenders = [...versions].map(([name, version]) => `${name} ${version}`).join(", ");
+  const [native, ...runtimes] = judged;
   return [
-    `${date}: ${processor}, ${cores} cores, Linux ${kernel}. ${contenders}.`,
-    ...judged.map(({ result, verdicts }) => `### ${heading(result)}\n\n${table(verdicts)}`),
+    `${date}, ${processor}, ${cores} cores, Linux ${kernel}; ${contenders}. What is missed is **bold**.`,
+    table(runtimes),
+    ...(native ? [table([native])] : []),
     ...judged.flatMap(({ result }) =>
       result.missing.map((reason) => `Not measured on ${result.runtime}: ${reason}.`),
     ),
   ].join("\n\n");
 }
 
-/** @param {RuntimeResult} result */
-function heading({ runtime }) {
-  return runtime.charAt(0).toUpperCase() + runtime.slice(1);
+/**
+ * A row for each target, a column for each runtime.
+ *
+ * @param {readonly Judged[]} judged
+ */
+function table(judged) {
+  const rows = judged[0]?.verdicts.map(({ id, what }, row) => {
+    const verdicts = judged.map((one) => /** @type {Verdict} */ (one.verdicts[row]));
+    const limits = [...new Set(verdicts.map(({ atMost }) => atMost))].join(", Bun ");
+    return [id, what, limits, ...verdicts.map(cell)];
+  });
+  const names = judged.map(({ result }) => result.runtime);
+  const head = ["", "", "at most", ...names];
+  const rule = ["---", "---", "---", ...names.map(() => "--:")];
+  return [head, rule, ...(rows ?? [])].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** @param {readonly Verdict[]} verdicts */
-function table(verdicts) {
-  const rows = verdicts.map(({ id, what, value, atMost, met }) => {
-    const shown = value === undefined ? "–" : rounded(value);
-    const verdict = value === undefined ? "**not measured**" : met ? "met" : "**missed**";
-    return `| ${id} | ${what} | ${shown} | ${atMost} | ${verdict} |`;
-  });
-  return ["| what | | ratio | at most | |", "| --- | --- | --: | --: | --- |", ...rows].join("\n");
+/** @param {Verdict} verdict */
+function cell({ value, met }) {
+  if (value === undefined) return "**not measured**";
+  return met ? rounded(value) : `**${rounded(value)}**`;
 }
 
 /**
