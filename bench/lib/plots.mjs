@@ -130,14 +130,14 @@ async function drawing() {
       marginLeft: 50,
       marginTop: 36,
       marginRight: 20,
-      x: { type: "log", label: null, ticks: 5, tickFormat: "~s", grid: true },
-      y: {
-        type: "log",
-        label: "µs, p50",
-        ticks: 5,
-        tickFormat: "~s",
-        grid: true,
-      },
+      x: decades(
+        points.map(({ work }) => work),
+        null,
+      ),
+      y: decades(
+        points.map(({ cost }) => cost),
+        "µs, p50",
+      ),
       color,
       marks: [
         Plot.lineY(points, { x: "work", y: "cost", stroke: "name", strokeWidth: 2, marker: "dot" }),
@@ -153,6 +153,26 @@ async function drawing() {
   }
 
   return { bars, lines, grid };
+}
+
+/**
+ * A logarithmic scale with a line for each power of ten.
+ *
+ * @param {readonly number[]} values
+ * @param {string | null} label
+ */
+function decades(values, label) {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const last = Math.ceil(Math.log10(Math.max(...values)));
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
+  return {
+    type: "log",
+    domain: [10 ** first, 10 ** last],
+    ticks,
+    tickFormat: "~s",
+    grid: true,
+    label,
+  };
 }
 
 const LEGEND_HEIGHT = 30;
