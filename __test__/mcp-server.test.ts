@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import fs from "node:fs";
+import path from "node:path";
 import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -482,6 +483,55 @@ describe("standard input and output", () => {
   );
 
   test(
+    "a request that is malformed is answered, since somebody waits for it",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a");
+      await withRaw(["--root", ws.root], async (session) => {
+        await session.initialize();
+        const codeOf = async (id: number, text: string) => {
+          session.send(`${text}\n`);
+          return (await session.answer(id)).error?.code;
+        };
+        const list = '"jsonrpc":"2.0","method":"tools/list"';
+        assert.equal(await codeOf(1, `{"id":1,${list},"params":null}`), -32602);
+        assert.equal(await codeOf(2, `{"id":2,${list},"params":[]}`), -32602);
+        const meta = '"params":{"_meta":{"progressToken":null}}';
+        assert.equal(await codeOf(3, `{"id":3,${list},${meta}}`), -32602);
+        assert.equal(await codeOf(4, '{"id":4,"method":"ping"}'), -32600);
+        assert.equal(await codeOf(5, '{"id":5,"jsonrpc":"1.0","method":"ping"}'), -32600);
+        const batch = [6, 7].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }));
+        session.send(`${JSON.stringify(batch)}\n`);
+        for (const { id } of batch) assert.deepEqual((await session.answer(id)).result, {});
+      });
+    }),
+  );
+
+  test(
+    "a message that is not UTF-8 is no message: no file is made of U+FFFD",
+    inWorkspace(async (ws) => {
+      await withRaw(["--root", ws.root], async (session) => {
+        await session.initialize();
+        const params = { name: "workspace_create_file", arguments: { path: "a", content: "\xff" } };
+        const call = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`;
+        session.child.stdin.write(Buffer.from(call, "latin1"));
+        assert.deepEqual((await session.request(2, "ping")).result, {});
+        assert.equal(fs.existsSync(ws.at("a")), false);
+      });
+    }),
+  );
+
+  test(
+    "the last line before standard input ends needs no line end",
+    inWorkspace(async (ws) => {
+      const session = new RawSession(["mcp", "--root", ws.root]);
+      await session.initialize();
+      session.send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+      assert.deepEqual(await session.end(), { code: 0, stderr: "" });
+      assert.deepEqual((await session.answer(1)).result, {});
+    }),
+  );
+
+  test(
     "a message may come in pieces, and a piece may hold messages",
     inWorkspace(async (ws) => {
       ws.write("ä.txt", "ü");
@@ -647,8 +697,11 @@ test(
     assert.equal(blocks.length, 2);
     for (const block of blocks) {
       const [servers] = Object.values(JSON.parse(block)) as { files: { args: string[] } }[];
-      const [yes, name, command, flag, ...root] = servers?.files.args ?? [];
-      assert.deepEqual([yes, name, command, root.length], ["-y", "ringfence", "mcp", 1]);
+      const [prefix, folder = "", name, command, flag, ...root] = servers?.files.args ?? [];
+      assert.deepEqual(
+        [prefix, path.posix.isAbsolute(folder), name, command, root.length],
+        ["--prefix", true, "ringfence", "mcp", 1],
+      );
       await withClient([flag ?? "", ws.root], async (client) => {
         assert.equal((await client.listTools()).tools.length, 2);
       });

@@ -380,9 +380,20 @@ describe("a session's toolkit", () => {
     [{}, /^read_file: path is missing; send for example \{"path":"src\/main\.ts"\}\.$/],
     [null, /path is missing/],
     ["", /path is missing/],
-    ["{", /the arguments must be a JSON object/],
-    [[1], /the arguments must be a JSON object/],
+    ["{", /the arguments are not valid JSON/],
+    ['{"path":"a",}', /not valid JSON: .* no comma before \}/],
+    ["{'path':'a'}", /not valid JSON: .* in double quotes/],
+    ['{"path":"a","max_lines":None}', /not valid JSON: .* no None/],
+    ['```json\n{"path":"a"}\n```', /not valid JSON: .* no code fence or text around it/],
+    ['{"path":"a\n"}', /not valid JSON: .* line breaks in them as \\n/],
+    [[1], /the arguments must be a JSON object, not an array/],
     [{ file_path: "a" }, /rename file_path to path/],
+    [{ filename: "a" }, /path is missing, and there is no key filename;/],
+    [
+      { arguments: { path: "a" } },
+      /path is missing: send what is in arguments without arguments around/,
+    ],
+    [{ input: '{"path":"a"}' }, /path is missing: send what is in input without input around/],
     [{ path: 1 }, /path must be a string, not 1/],
     [{ path: ["a"] }, /path must be a string, not an array/],
     [{ path: "a", max_lines: "many" }, /max_lines must be a number, not a string/],
@@ -403,6 +414,18 @@ describe("a session's toolkit", () => {
       }),
     );
   }
+
+  test(
+    "who calls a tool that does not exist is told of those that can be used, and of no others",
+    inWorkspace(async (ws) => {
+      const policy = { tools: { read_file: "allow" as const } };
+      const failure = failureOf(await toolkitOf(ws, { policy }).invoke("write_file", {}), ws);
+      assert.equal(failure.message, "There is no such tool; the tools are read_file.");
+      const none = toolkitOf(ws, { policy: { defaultPolicy: "deny" } });
+      const { message } = failureOf(await none.invoke("write_file", {}), ws);
+      assert.equal(message, "There is no such tool; there is none.");
+    }),
+  );
 
   test(
     "tools go by their names, dots written as _ too, and by no others",
@@ -599,6 +622,24 @@ describe("events", () => {
       ]);
       const paths = messages.map(({ Path }) => Path);
       assert.deepEqual(paths, ["a.txt", "d", "file:a.md"]);
+    }),
+  );
+
+  test(
+    "nobody is told how to repair a call that policy or scope refuse anyway, and it is told",
+    inWorkspace(async (ws) => {
+      const denied = toolkitOf(ws, { policy: { defaultPolicy: "deny" } });
+      const readOnly = toolkitOf(ws, { writeScope: "read-only" });
+      const events = await published(async () => {
+        for (const args of [{}, "garbage", { path: 1 }]) {
+          const byPolicy = failureOf(await denied.invoke("read_file", args as never), ws);
+          assert.equal(byPolicy.error.code, "POLICY_DENIED");
+          const byScope = failureOf(await readOnly.invoke("workspace_create_file", args as never));
+          assert.equal(byScope.error.code, "SANDBOX_VIOLATION");
+          assert.equal(byScope.error.details.code, null);
+        }
+      });
+      assert.equal(events.length, 6);
     }),
   );
 

@@ -20,6 +20,9 @@ const MAX_ENTRIES: usize = 10_000;
 /// Longer names are compared as a whole only; what it costs to compare two grows with both lengths.
 const MAX_COMPARED: usize = 64;
 
+/// Longer names, in bytes, are near to none: no system has them, and each comparison would read them all.
+const MAX_WANTED: usize = 1024;
+
 /// How many missing folders are climbed to find one that exists.
 const MAX_CLIMBED: usize = 8;
 
@@ -49,6 +52,9 @@ pub fn near_misses(sandbox: &Sandbox, missing: &WorkspacePath) -> Vec<String> {
 
 /// The names of a folder that are nearest to one.
 fn nearest(mut folder: ListedFolder<'_>, wanted: &str, only_folders: bool) -> Vec<String> {
+    if wanted.len() > MAX_WANTED {
+        return Vec::new();
+    }
     let mut near: Vec<(usize, String)> = Vec::new();
     let (mut looked_at, mut is_there) = (0, false);
     let listed = folder.visit(&mut |entry| {

@@ -36,8 +36,10 @@ use crate::sandbox::{OpenError, RootError, Sandbox};
 
 mod drawing;
 mod gitignore;
+mod listing;
 mod share;
 mod shown;
+mod threads;
 mod tree;
 
 /// The folders that are left out wherever they stand, and links of these names too.
@@ -124,7 +126,8 @@ impl SnapshotError {
 /// Takes a snapshot of a workspace.
 ///
 /// It lists no more folders than it may show entries, and holds no more names than a small multiple
-/// of that, however many there are. `cancelled` is asked again and again, also in a large folder.
+/// of that, however many there are; where there are many folders, a few threads list them.
+/// `cancelled` is asked again and again, also in a large folder.
 ///
 /// # Errors
 ///
@@ -132,7 +135,7 @@ impl SnapshotError {
 pub fn workspace_snapshot(
     sandbox: &Sandbox,
     options: &SnapshotOptions,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Snapshot, SnapshotError> {
     let tree = tree::grow(sandbox, options, cancelled)?;
     Ok(drawing::draw(&tree))

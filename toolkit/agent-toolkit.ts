@@ -13,7 +13,7 @@ import {
   type ToolName,
 } from "./definitions/tools.js";
 import { runtimeFailure, type ToolFailure, type ToolResult, type ToolSuccess } from "./result.js";
-import { isAllowed, isWithinScope } from "./secure-tool.js";
+import { isPermitted } from "./secure-tool.js";
 
 /** Options of one call. */
 export interface InvokeOptions {
@@ -82,13 +82,15 @@ export function createAgentToolkit(context: ToolContext): AgentToolkit {
     throwIfAborted(context.signal);
     throwIfAborted(options?.signal);
     const known = toolNamed(name);
-    if (known === null) {
-      const names = TOOL_NAMES.join(", ");
-      return runtimeFailure(`There is no such tool; the tools are ${names}.`);
-    }
-    const read = readArguments(TOOL_DEFINITIONS[known], sent);
-    if (!read.ok) return runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" });
+    if (known === null) return noSuchTool(allowedTools(context));
     const tool = bound[known] as (args: unknown, options?: InvokeOptions) => Promise<ToolResult>;
+    const read = readArguments(TOOL_DEFINITIONS[known], sent);
+    if (!read.ok) {
+      // Nobody is told how to repair a call that is refused anyway: the tool says so by itself.
+      return isPermitted(context, TOOL_METADATA[known])
+        ? runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" })
+        : tool({}, options);
+    }
     return withIgnored(await tool(read.args, options), read.ignored);
   };
   return {
@@ -108,8 +110,13 @@ export function allowedTools(context: ToolContext): ToolName[] {
   return TOOL_NAMES.filter((name) => isUsable(context, name));
 }
 
+function noSuchTool(usable: ToolName[]): ToolFailure {
+  const which = usable.length === 0 ? "there is none" : `the tools are ${usable.join(", ")}`;
+  return runtimeFailure(`There is no such tool; ${which}.`);
+}
+
 function isUsable(context: ToolContext, name: ToolName): boolean {
-  if (!isAllowed(context, name) || !isWithinScope(context, TOOL_METADATA[name])) return false;
+  if (!isPermitted(context, TOOL_METADATA[name])) return false;
   switch (name) {
     case "workspace.read_file":
       return context.store != null;

@@ -14,9 +14,7 @@ export type ReadArguments =
 /** Reads what a model sent as the arguments of a tool. */
 export function readArguments(definition: ToolDefinition, sent: unknown): ReadArguments {
   const object = readObject(sent);
-  if (object === null) {
-    return refuse(definition, "the arguments must be a JSON object");
-  }
+  if (typeof object === "string") return refuse(definition, object);
   const args: Record<string, unknown> = {};
   const parameters = {
     ...definition.parameters.properties,
@@ -58,21 +56,27 @@ function isPlain(key: string): boolean {
   return /^\w{1,40}$/.test(key);
 }
 
-/** An object, or the JSON text of one, which some models encode twice. */
-function readObject(sent: unknown): Record<string, unknown> | null {
+/** What models write that is nearly JSON: fences, `None`, a comma at the end, a sentence after it. */
+const NOT_JSON =
+  "the arguments are not valid JSON: write one object, keys and strings in double quotes, line breaks in " +
+  "them as \\n, no None, True or False, no comma before } and no code fence or text around it";
+
+/** An object, or the JSON text of one, which some models encode twice; or what is wrong with it. */
+function readObject(sent: unknown): Record<string, unknown> | string {
   let value = sent;
   for (let times = 0; typeof value === "string" && times < 2; times += 1) {
-    if (value.trim() === "") return {};
+    const text = value;
+    if (text.trim() === "") return {};
     try {
-      value = JSON.parse(value);
+      value = JSON.parse(text);
     } catch {
-      return null;
+      return text.includes("{") ? NOT_JSON : "the arguments must be a JSON object";
     }
   }
   if (value === undefined || value === null) return {};
   return typeof value === "object" && !Array.isArray(value)
     ? (value as Record<string, unknown>)
-    : null;
+    : `the arguments must be a JSON object, not ${shown(value)}`;
 }
 
 function readValue(schema: JsonSchema, value: unknown): unknown {
@@ -115,13 +119,22 @@ function shown(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** A key that the model may have meant: `file_path` for `path`. */
+/** Where the model may have put what is missing: under `file_path`, or inside `arguments`. */
 function nearKey(definition: ToolDefinition, key: string, object: Record<string, unknown>): string {
   const known = definition.parameters.properties;
-  const near = Object.keys(object).find(
-    (other) => !Object.hasOwn(known, other) && other.toLowerCase().includes(key.toLowerCase()),
+  const others = Object.keys(object).filter(
+    (other) => !Object.hasOwn(known, other) && isPlain(other),
   );
-  return near !== undefined && isPlain(near) ? `: rename ${near} to ${key}` : "";
+  const near = others.find((other) => other.toLowerCase().includes(key.toLowerCase()));
+  if (near !== undefined) return `: rename ${near} to ${key}`;
+  const wrapper = others.find((other) => holds(object[other], key));
+  if (wrapper !== undefined) return `: send what is in ${wrapper} without ${wrapper} around it`;
+  return others.length === 0 ? "" : `, and there is no key ${others.slice(0, 3).join(", ")}`;
+}
+
+function holds(value: unknown, key: string): boolean {
+  const inner = typeof value === "string" && value.startsWith("{") ? readObject(value) : value;
+  return typeof inner === "object" && inner !== null && Object.hasOwn(inner, key);
 }
 
 function refuse({ name, parameters }: ToolDefinition, what: string): ReadArguments {

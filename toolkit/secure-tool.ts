@@ -53,6 +53,11 @@ export function isWithinScope(context: SecureToolContext, meta: SecureToolMeta):
   return !(meta.isWriteOp && context.writeScope === "read-only");
 }
 
+/** Whether policy and write scope let a tool run at all, whatever its arguments are. */
+export function isPermitted(context: SecureToolContext, meta: SecureToolMeta): boolean {
+  return isAllowed(context, meta.name) && isWithinScope(context, meta);
+}
+
 /**
  * Wraps a handler. If its first argument is a string, it is taken for a path: `\` becomes `/`, and it
  * is resolved to an absolute path in the workspace before the handler sees it.

@@ -83,6 +83,12 @@ fn nothing_outside_is_listed() {
 }
 
 #[test]
+fn a_name_longer_than_any_systems_is_compared_with_none() {
+    assert_eq!(near(&["a.txt"], &format!("a{}.txt", "_".repeat(100))), ["a.txt"]);
+    assert_eq!(near(&["a.txt"], &format!("a{}.txt", "_".repeat(MAX_WANTED))), [""; 0]);
+}
+
+#[test]
 fn a_folder_of_very_many_names_is_looked_at_in_part() {
     let names: Vec<String> = (0..MAX_ENTRIES + 10).map(|i| format!("n{i:050}.txt")).collect();
     let files: Vec<&str> = names.iter().map(String::as_str).collect();

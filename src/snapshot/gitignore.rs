@@ -5,7 +5,7 @@
 //! make its snapshot last for ever. Compared with `git check-ignore` by the tests, its oddities
 //! included.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::sandbox::{EntryName, ListedFolder};
 
@@ -17,7 +17,7 @@ pub(super) struct Rules {
     patterns: Vec<Pattern>,
     /// How many bytes of a path lead to the folder, its final `/` included.
     base: usize,
-    above: Option<Rc<Rules>>,
+    above: Option<Arc<Rules>>,
 }
 
 /// The path that names lead to, and a `/`; empty for the root.
@@ -31,19 +31,19 @@ pub(super) fn path_of(names: &[&EntryName]) -> Vec<u8> {
 }
 
 impl Rules {
-    /// The rules that hold in a folder. A `.gitignore` that is a link is not followed, which is
+    /// The rules that hold in a folder, to which `base` bytes of a path lead. A `.gitignore` that is a link is not followed, which is
     /// Git's rule too; one that is too large or cannot be read says nothing.
     pub(super) fn in_folder(
         folder: &ListedFolder<'_>,
-        names: &[&EntryName],
-        above: Option<Rc<Self>>,
-    ) -> Rc<Self> {
+        base: usize,
+        above: Option<Arc<Self>>,
+    ) -> Arc<Self> {
         let file = folder.open_file(&EntryName::gitignore());
         let bytes = file.ok().and_then(|file| file.read_to_end(MAX_BYTES).ok());
         let patterns = bytes.map(|bytes| parse(&bytes)).unwrap_or_default();
         match above {
             Some(above) if patterns.is_empty() => above,
-            above => Rc::new(Self { patterns, base: path_of(names).len(), above }),
+            above => Arc::new(Self { patterns, base, above }),
         }
     }
 

@@ -6,13 +6,17 @@
 //! do not need is given back. A folder that is cut shows the folders in it first: they tell most of
 //! where things are.
 
-use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::ffi::OsStr;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::gitignore::{self, Rules};
+use super::gitignore::Rules;
+use super::listing::{Lister, Seen};
 use super::share::{share, water_level};
-use super::{BUILD_ARTIFACTS, SnapshotError, SnapshotOptions};
-use crate::sandbox::{EntryKind, EntryName, Listed, ListedFolder, OpenError, Sandbox};
+use super::threads::for_each;
+use super::{SnapshotError, SnapshotOptions};
+use crate::sandbox::{EntryKind, EntryName, Listed, Sandbox};
 
 /// The workspace's root among the folders of its tree.
 pub(super) const ROOT: usize = 0;
@@ -28,7 +32,7 @@ struct Folder {
     place: Option<(usize, usize)>,
     contents: Contents,
     /// The rules that hold in it, once it has been opened.
-    rules: Option<Rc<Rules>>,
+    rules: Option<Arc<Rules>>,
 }
 
 /// What is known of a folder's contents.
@@ -44,6 +48,7 @@ pub(super) enum Contents {
 }
 
 /// The entries of a folder.
+#[derive(Default)]
 pub(super) struct Listing {
     /// Those that might be shown, in the order in which they are chosen.
     kept: Vec<Entry>,
@@ -65,22 +70,22 @@ impl Tree {
         &self.folders[folder].contents
     }
 
+    /// The rules that hold in the folder above, if there is one.
+    pub(super) fn rules_above(&self, folder: usize) -> Option<Arc<Rules>> {
+        let (above, _) = self.folders[folder].place?;
+        self.folders[above].rules.clone()
+    }
+
     fn listing(&self, folder: usize) -> Option<&Listing> {
-        match &self.folders[folder].contents {
-            Contents::Listed(listing) => Some(listing),
-            _ => None,
-        }
+        self.folders[folder].contents.listing()
     }
 
     fn listing_mut(&mut self, folder: usize) -> Option<&mut Listing> {
-        match &mut self.folders[folder].contents {
-            Contents::Listed(listing) => Some(listing),
-            _ => None,
-        }
+        self.folders[folder].contents.listing_mut()
     }
 
     /// The names that lead to a folder from the root.
-    fn names(&self, folder: usize) -> Vec<&EntryName> {
+    pub(super) fn names(&self, folder: usize) -> Vec<&EntryName> {
         let mut names = Vec::new();
         let mut here = folder;
         while let Some((above, index)) = self.folders[here].place {
@@ -115,7 +120,28 @@ impl Tree {
     }
 }
 
+impl Contents {
+    fn listing(&self) -> Option<&Listing> {
+        match self {
+            Self::Listed(listing) => Some(listing),
+            _ => None,
+        }
+    }
+
+    fn listing_mut(&mut self) -> Option<&mut Listing> {
+        match self {
+            Self::Listed(listing) => Some(listing),
+            _ => None,
+        }
+    }
+}
+
 impl Listing {
+    /// The entries that might be shown, in the order in which they are chosen, of so many.
+    pub(super) fn new(kept: Vec<Entry>, total: usize) -> Self {
+        Self { kept, shown: 0, total }
+    }
+
     /// How many entries are shown.
     pub(super) fn shows(&self) -> usize {
         self.shown
@@ -136,6 +162,10 @@ impl Listing {
 }
 
 impl Entry {
+    pub(super) fn new(listed: &Listed<'_>) -> Self {
+        Self { name: listed.to_name(), kind: listed.kind(), folder: None }
+    }
+
     pub(super) fn name(&self) -> &EntryName {
         &self.name
     }
@@ -149,27 +179,25 @@ impl Entry {
     }
 
     /// What is chosen first where not all can be shown: folders, then by name.
-    fn rank(&self) -> (bool, &[u8]) {
-        rank(self.kind, self.name.as_os_str())
+    pub(super) fn rank(&self) -> (bool, &[u8]) {
+        Self::rank_of(self.kind, self.name.as_os_str())
     }
-}
 
-fn rank(kind: EntryKind, name: &std::ffi::OsStr) -> (bool, &[u8]) {
-    (kind != EntryKind::Folder, name.as_encoded_bytes())
+    pub(super) fn rank_of(kind: EntryKind, name: &OsStr) -> (bool, &[u8]) {
+        (kind != EntryKind::Folder, name.as_encoded_bytes())
+    }
 }
 
 /// Grows the tree of a workspace.
 pub(super) fn grow(
     sandbox: &Sandbox,
     options: &SnapshotOptions,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Tree, SnapshotError> {
-    let limit = |number: std::num::NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
+    let limit = |number: NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
     let root = Folder { place: None, contents: Contents::LeftOut, rules: None };
     let mut growth = Growth {
-        sandbox,
-        cancelled,
-        gitignore: options.gitignore,
+        lister: Lister { sandbox, cancelled, gitignore: options.gitignore },
         tree: Tree { folders: vec![root] },
         left: limit(options.max_entries),
     };
@@ -178,9 +206,7 @@ pub(super) fn grow(
 }
 
 struct Growth<'run> {
-    sandbox: &'run Sandbox,
-    cancelled: &'run dyn Fn() -> bool,
-    gitignore: bool,
+    lister: Lister<'run>,
     tree: Tree,
     /// How many more entries may be shown.
     left: usize,
@@ -206,22 +232,17 @@ impl Growth<'_> {
 
     /// Lists the folders of one level, and keeps what might be shown of them.
     fn list_level(&mut self, level: &[usize]) -> Result<(), SnapshotError> {
-        let mut room = self.left;
-        let mut kept = 0;
-        for (index, &folder) in level.iter().enumerate() {
-            self.tree.folders[folder].contents = self.list(folder, room)?;
-            kept += self.tree.listing(folder).map_or(0, |listing| listing.kept.len());
-            // The more folders have been listed, the less can each of them show.
-            if kept > 2 * (self.left + level.len()) {
-                let listed = &level[..=index];
-                room = water_level(&self.totals(listed), self.left).saturating_add(1);
-                kept = 0;
-                for &folder in listed {
-                    let Some(listing) = self.tree.listing_mut(folder) else { continue };
-                    listing.kept.truncate(room);
-                    kept += listing.kept.len();
-                }
-            }
+        let mut harvest = Harvest::new(self.left, level.len());
+        let room = AtomicUsize::new(self.left);
+        let (lister, tree) = (&self.lister, &self.tree);
+        for_each(
+            level.len(),
+            &|index| lister.list(tree, level[index], room.load(Ordering::Relaxed)),
+            &mut |index, seen| room.store(harvest.bring_in(index, seen), Ordering::Relaxed),
+        )?;
+        for (index, seen) in harvest.seen {
+            let folder = &mut self.tree.folders[level[index]];
+            (folder.contents, folder.rules) = (seen.contents, seen.rules);
         }
         Ok(())
     }
@@ -269,165 +290,57 @@ impl Growth<'_> {
 
     /// Finds out whether the limits leave anything out of the folders that were not listed.
     fn glance_at_the_rest(&mut self) -> Result<(), SnapshotError> {
-        let listed: Vec<usize> = (0..self.tree.folders.len()).collect();
-        self.tree.add_shown_folders(&listed);
-        for folder in 0..self.tree.folders.len() {
-            if matches!(self.tree.contents(folder), Contents::LeftOut) {
-                self.tree.folders[folder].contents = self.glance(folder)?;
-            }
+        let all: Vec<usize> = (0..self.tree.folders.len()).collect();
+        self.tree.add_shown_folders(&all);
+        let is_unknown = |&folder: &usize| matches!(self.tree.contents(folder), Contents::LeftOut);
+        let rest: Vec<_> = (0..self.tree.folders.len()).filter(is_unknown).collect();
+        let mut seen = Vec::new();
+        let (lister, tree) = (&self.lister, &self.tree);
+        for_each(rest.len(), &|index| lister.glance(tree, rest[index]), &mut |index, look| {
+            seen.push((rest[index], look));
+        })?;
+        for (folder, look) in seen {
+            self.tree.folders[folder].contents = look.contents;
         }
         Ok(())
     }
-
-    fn glance(&mut self, folder: usize) -> Result<Contents, SnapshotError> {
-        let mut is_empty = true;
-        let visited = self.visit(folder, &mut |_| {
-            is_empty = false;
-            ControlFlow::Break(())
-        })?;
-        Ok(match visited {
-            Ok(()) if is_empty => Contents::Listed(Listing::default()),
-            Ok(()) => Contents::LeftOut,
-            Err(contents) => contents,
-        })
-    }
-
-    /// Lists a folder, and keeps the `room` entries that come first.
-    fn list(&mut self, folder: usize, room: usize) -> Result<Contents, SnapshotError> {
-        let mut choice = Choice::new(room);
-        let visited = self.visit(folder, &mut |entry| {
-            choice.offer(entry);
-            ControlFlow::Continue(())
-        })?;
-        Ok(match visited {
-            Ok(()) => Contents::Listed(choice.made()),
-            Err(contents) => contents,
-        })
-    }
-
-    /// Hands the entries of a folder that are not ignored to `take`. The inner error is what is
-    /// known instead of a folder's contents.
-    fn visit(
-        &mut self,
-        folder: usize,
-        take: &mut dyn FnMut(&Listed<'_>) -> ControlFlow<()>,
-    ) -> Result<Result<(), Contents>, SnapshotError> {
-        match self.try_visit(folder, take) {
-            _ if (self.cancelled)() => Err(SnapshotError::Cancelled),
-            // A folder that was removed while it was open lists as an empty one, or not at all.
-            _ if folder == ROOT && self.sandbox.is_gone() => Err(SnapshotError::RootGone),
-            Ok(()) => Ok(Ok(())),
-            Err(OpenError::RootGone) => Err(SnapshotError::RootGone),
-            Err(error) if folder == ROOT => Err(SnapshotError::List(error)),
-            Err(OpenError::NotFound | OpenError::NotFolder | OpenError::Escapes) => {
-                Ok(Err(Contents::Gone))
-            }
-            Err(_) => Ok(Err(Contents::Unreadable)),
-        }
-    }
-
-    fn try_visit(
-        &mut self,
-        folder: usize,
-        take: &mut dyn FnMut(&Listed<'_>) -> ControlFlow<()>,
-    ) -> Result<(), OpenError> {
-        let names = self.tree.names(folder);
-        let mut opened = self.sandbox.open_folder_by_names(&names)?;
-        let mut ignored = self.gitignore.then(|| Ignored {
-            rules: self.rules(folder, &names, &opened),
-            path: gitignore::path_of(&names),
-        });
-        let visited = opened.visit(&mut |entry| {
-            if (self.cancelled)() {
-                return ControlFlow::Break(());
-            }
-            let is_ignored = ignored.as_mut().is_some_and(|ignored| ignored.holds(&entry));
-            if is_ignored || is_build_artifact(&entry) {
-                return ControlFlow::Continue(());
-            }
-            take(&entry)
-        });
-        self.tree.folders[folder].rules = ignored.map(|ignored| ignored.rules);
-        visited
-    }
-
-    fn rules(&self, folder: usize, names: &[&EntryName], opened: &ListedFolder<'_>) -> Rc<Rules> {
-        let above = self.tree.folders[folder].place;
-        let above = above.and_then(|(above, _)| self.tree.folders[above].rules.clone());
-        Rules::in_folder(opened, names, above)
-    }
 }
 
-/// What `.gitignore` files say of one folder's entries.
-struct Ignored {
-    rules: Rc<Rules>,
-    /// The folder's path and a `/`; empty for the root.
-    path: Vec<u8>,
-}
-
-impl Ignored {
-    fn holds(&mut self, entry: &Listed<'_>) -> bool {
-        let length = self.path.len();
-        self.path.extend(entry.name().as_encoded_bytes());
-        let ignored = self.rules.ignore(&self.path, entry.kind() == EntryKind::Folder);
-        self.path.truncate(length);
-        ignored
-    }
-}
-
-fn is_build_artifact(entry: &Listed<'_>) -> bool {
-    matches!(entry.kind(), EntryKind::Folder | EntryKind::Link)
-        && BUILD_ARTIFACTS.iter().any(|name| entry.name() == *name)
-}
-
-impl Default for Listing {
-    fn default() -> Self {
-        Choice::new(0).made()
-    }
-}
-
-/// The entries of a folder that come first, however many there are.
-struct Choice {
+/// The listings of one level's folders, as they come in.
+struct Harvest {
+    seen: Vec<(usize, Seen)>,
+    /// How many entries there are to share out.
+    budget: usize,
+    /// How many entries the listings may keep together before those are let go for which there
+    /// will be no room.
+    capacity: usize,
+    kept: usize,
+    /// How many entries a folder can come to show at the most: the more folders have been listed,
+    /// the fewer.
     room: usize,
-    kept: Vec<Entry>,
-    /// Whether the last of `kept` is the last that may still come in.
-    is_full: bool,
-    total: usize,
 }
 
-impl Choice {
-    /// How many entries are gathered at the least before the last ones are let go.
-    const BATCH: usize = 256;
-
-    fn new(room: usize) -> Self {
-        Self { room, kept: Vec::new(), is_full: false, total: 0 }
+impl Harvest {
+    fn new(budget: usize, folders: usize) -> Self {
+        let capacity = 2 * (budget + folders);
+        Self { seen: Vec::with_capacity(folders), budget, capacity, kept: 0, room: budget }
     }
 
-    fn offer(&mut self, entry: &Listed<'_>) {
-        self.total += 1;
-        let bar = if self.is_full { self.kept.get(self.room.wrapping_sub(1)) } else { None };
-        if bar.is_some_and(|bar| rank(entry.kind(), entry.name()) > bar.rank()) {
-            return;
+    /// Takes a folder's listing in, and says how much room there is for the next one's.
+    fn bring_in(&mut self, index: usize, seen: Seen) -> usize {
+        self.kept += seen.contents.listing().map_or(0, |listing| listing.kept.len());
+        self.seen.push((index, seen));
+        if self.kept > self.capacity {
+            let totals: Vec<_> = self.listings().map(|listing| listing.total).collect();
+            self.room = water_level(&totals, self.budget).saturating_add(1);
+            let room = self.room;
+            self.listings().for_each(|listing| listing.kept.truncate(room));
+            self.kept = self.listings().map(|listing| listing.kept.len()).sum();
         }
-        self.kept.push(Entry { name: entry.to_name(), kind: entry.kind(), folder: None });
-        if self.kept.len() >= 2 * self.room.max(Self::BATCH) {
-            self.let_go();
-        }
+        self.room
     }
 
-    /// Keeps what there is room for; the last of it is then the bar for what still comes.
-    fn let_go(&mut self) {
-        if self.kept.len() > self.room && self.room > 0 {
-            self.kept
-                .select_nth_unstable_by(self.room - 1, |one, other| one.rank().cmp(&other.rank()));
-            self.is_full = true;
-        }
-        self.kept.truncate(self.room);
-    }
-
-    fn made(mut self) -> Listing {
-        self.let_go();
-        self.kept.sort_unstable_by(|one, other| one.rank().cmp(&other.rank()));
-        Listing { kept: self.kept, shown: 0, total: self.total }
+    fn listings(&mut self) -> impl Iterator<Item = &mut Listing> {
+        self.seen.iter_mut().filter_map(|(_, seen)| seen.contents.listing_mut())
     }
 }

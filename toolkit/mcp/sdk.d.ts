@@ -2,9 +2,9 @@
 // exports, so that whoever installs ringfence installs nothing else, and starting takes no half second.
 
 export { Server } from "@modelcontextprotocol/sdk/server/index.js";
-export { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 export {
   ErrorCode,
+  JSONRPCMessageSchema,
   ResultSchema,
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
