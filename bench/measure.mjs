@@ -93,10 +93,7 @@ const settings = JSON.parse(json);
 mkdirSync(settings.root, { recursive: true });
 settings.root = realpathSync(settings.root);
 
-const { contenders, missing } = await openContenders(settings.root, {
-  against: settings.against,
-  withPeers: true,
-});
+const { contenders, missing } = await openContenders(settings.root, settings.against);
 const bench = new Bench(settings, contenders);
 for (const name of settings.only) await items[name]?.(bench);
 

@@ -12,20 +12,20 @@ const PEERS = [openMcp, openFsSafe, openMastra, openDeepagents, openWriteFileAto
  * Every contender that loads on this runtime, ringfence first, and why the others do not.
  *
  * @param {string} root
- * @param {{ against?: string | undefined, withPeers: boolean }} options
+ * @param {string} [against] Another checkout of ringfence.
  * @returns {Promise<{ contenders: Contender[], missing: string[] }>}
  */
-export async function openContenders(root, { against, withPeers }) {
+export async function openContenders(root, against) {
   const contenders = openRingfence(root);
   if (against !== undefined) contenders.push(...openRingfence(root, against));
   contenders.push(openBare(root), openHandWritten(root));
   /** @type {string[]} */
   const missing = [];
-  for (const open of withPeers ? PEERS : []) {
+  for (const open of PEERS) {
     try {
       contenders.push(await open(root));
     } catch (error) {
-      missing.push(`${open.name.replace("open", "")}: ${error}`);
+      missing.push(`${open.name}: ${error}`);
     }
   }
   return { contenders, missing };

@@ -149,7 +149,12 @@ async function drawing() {
 
   /** @param {string} title */
   function heading(title) {
-    return Plot.text([title], { frameAnchor: "top", dy: -24, fontWeight: "bold", fontSize: 11 });
+    return Plot.text([title], {
+      frameAnchor: "top-left",
+      dy: -24,
+      fontWeight: "bold",
+      fontSize: 11,
+    });
   }
 
   return { bars, lines, grid };
