@@ -80,13 +80,13 @@ fn rule_of(refusal: PathRefusal) -> &'static str {
 pub fn line_windows(data: &[u8]) {
     let [start, most, file @ ..] = data else { return };
     let nul = file.iter().take(8192).position(|&byte| byte == 0);
-    let decoded = decode(file.to_vec(), InvalidUtf8::Reject);
+    let decoded = decode(file, InvalidUtf8::Reject);
     assert_eq!(decoded.is_ok(), nul.is_none() && std::str::from_utf8(file).is_ok());
     assert_eq!(decoded.is_ok(), is_plain_text(file));
     if let Err(NotText::Nul { offset }) = decoded {
         assert_eq!(Some(offset), nul);
     }
-    let Ok(decoded) = decode(file.to_vec(), InvalidUtf8::Replace) else { return };
+    let Ok(decoded) = decode(file, InvalidUtf8::Replace) else { return };
     let body = file.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(file);
     assert_eq!(decoded.text, String::from_utf8_lossy(body));
     let replacements = |bytes: &[u8]| bytes.windows(3).filter(|it| *it == b"\xEF\xBF\xBD").count();
@@ -95,7 +95,7 @@ pub fn line_windows(data: &[u8]) {
 
     let (normalised, lines) = models::lines(&decoded.text);
     let (start, most) = (usize::from(*start) + 1, usize::from(*most) + 1);
-    let window = window_of(start, most).cut(decoded.text.clone());
+    let window = window_of(start, most).cut(&decoded.text);
     let shown = lines.get(start - 1..).unwrap_or_default();
     let shown = &shown[..shown.len().min(most)];
     assert_eq!(window.line_count, lines.len() as u64);
@@ -108,7 +108,7 @@ pub fn line_windows(data: &[u8]) {
 
     let joined: Vec<_> = (1..=lines.len())
         .step_by(most)
-        .map(|start| window_of(start, most).cut(decoded.text.clone()).content)
+        .map(|start| window_of(start, most).cut(&decoded.text).content)
         .collect();
     assert_eq!(joined.join("\n"), normalised);
 }
