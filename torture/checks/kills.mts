@@ -9,7 +9,7 @@ import type { Check, Row } from "../kit/check.mts";
 import { nativeProgram, script, start } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 
-const SIZE = 200_000;
+const SIZE = 120_000;
 const WHOLE = ["A", "B"].map((letter) => Buffer.alloc(SIZE, letter));
 /** How many victims are under way at once. */
 const PARALLEL = 4;
@@ -35,7 +35,7 @@ export const kills: Check = {
   async *run({ scale, seed }) {
     const random = new Random(seed);
     for (const [where, victim] of Object.entries(VICTIMS)) {
-      const count = where === "core" ? scale.of(400, 10_000) : scale.of(16, 500);
+      const count = where === "core" ? scale.of(300, 10_000) : scale.of(16, 500);
       for (const what of ["create", "overwrite"] as const) {
         const found = await killMany(count, () => killOne(victim, what, true, random));
         const naive = await killUntilPartial(count, () => killOne(victim, what, false, random));

@@ -21,7 +21,7 @@ const workspaces = /** @type {const} */ (["full", "none"]).map((durability) =>
  */
 function write(name, content, turn) {
   if (how === "in-place") return fs.writeFileSync(path.join(root, name), content);
-  const workspace = workspaces[turn % 4 === 0 ? 0 : 1];
+  const workspace = workspaces[turn % 8 === 0 ? 0 : 1];
   if (!workspace) throw new Error("no workspace");
   const result = createFileSync(workspace, { path: name, content, overwrite });
   if (!result.success) throw new Error(JSON.stringify(result));

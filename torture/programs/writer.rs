@@ -55,7 +55,7 @@ fn writer(by_core: bool, root: &Path, overwrite: bool) -> Result<WriteOnce, Box<
     }
     let tiers = [Sandbox::open(root)?, Sandbox::open_walking(root)?];
     Ok(Box::new(move |name, bytes, turn| {
-        let durable = turn % 4 == 0;
+        let durable = turn % 8 == 0;
         let content = NewContent { bytes, overwrite, expected: None, durable };
         tiers[turn / 2 % 2].write_file(&NewFilePath::parse(name)?, &content, &|| false)?;
         Ok(())
