@@ -42,7 +42,7 @@ export async function contendersPlot(results) {
       return draw.bars(`${runtime}, ${title}`, bars);
     }),
   );
-  return draw.grid(rows);
+  return draw.grid("How many times as long as ringfence others take", rows);
 }
 
 /**
@@ -61,7 +61,7 @@ export async function growthPlot(results) {
       return draw.lines(`${runtime}, ${axis}`, lines);
     });
   });
-  return draw.grid(rows);
+  return draw.grid("What calls cost as the work grows", rows);
 }
 
 /** @typedef {{ width: number, height: number, markup: string }} Picture */
@@ -185,9 +185,10 @@ const LEGEND_HEIGHT = 30;
 /**
  * One picture of several, on white, since it is shown on dark pages too.
  *
+ * @param {string} title
  * @param {readonly (readonly Picture[])[]} rows
  */
-function grid(rows) {
+function grid(title, rows) {
   let [width, top] = [0, LEGEND_HEIGHT];
   /** @type {string[]} */
   const placed = [];
@@ -202,6 +203,7 @@ function grid(rows) {
   }
   const size = `width="${width}" height="${top}" viewBox="0 0 ${width} ${top}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">
+<title>${title}</title>
 <rect width="100%" height="100%" fill="white"/>
 ${legend()}
 <g color="#212529">
