@@ -46,6 +46,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 if (options.help) console.log(HELP);
+else if (process.platform === "win32") console.log("the torture kit runs on Linux and macOS");
 else process.exitCode = await torture();
 
 async function torture(): Promise<number> {

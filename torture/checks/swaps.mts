@@ -22,6 +22,8 @@ interface Shape {
   homes: string[];
   /** The attacker removes what was made in its way. */
   clears?: boolean;
+  /** A real folder is swapped, so that a listing may be led astray. */
+  isListed?: boolean;
   /** The one name that is created, instead of new ones. */
   fresh?: string;
   lay(place: Place): void;
@@ -39,6 +41,7 @@ const file = (absolute: string) => {
 const SHAPES: Shape[] = [
   {
     name: "folder ↔ link",
+    isListed: true,
     folder: "dir",
     homes: ["dir", "other"],
     lay({ at, out }) {
@@ -49,6 +52,7 @@ const SHAPES: Shape[] = [
   },
   {
     name: "parent replaced",
+    isListed: true,
     folder: "dir",
     homes: ["dir", "kept"],
     clears: true,
@@ -96,6 +100,7 @@ const SHAPES: Shape[] = [
   },
   {
     name: "two deep",
+    isListed: true,
     folder: "top/mid/low",
     homes: ["top/mid/low", "top/other/low"],
     lay({ at, out }) {
@@ -113,7 +118,14 @@ interface Tally {
   examples: string[];
 }
 
-type Action = "read" | "write";
+type Action = "read" | "list" | "write";
+
+/** What the table calls them, and their controls. */
+const ACTIONS: Record<Action, { name: string; control: string }> = {
+  read: { name: "reading", control: "realpath, then open" },
+  list: { name: "listing", control: "lstat, then readdir" },
+  write: { name: "creating", control: "realpath, then write" },
+};
 
 interface Attack {
   shape: Shape;
@@ -130,7 +142,8 @@ export const swaps: Check = {
   async *run(setting) {
     const { scale } = setting;
     for (const shape of SHAPES) {
-      for (const action of ["read", "write"] as const) {
+      for (const action of ["read", "list", "write"] as const) {
+        if (action === "list" && !shape.isListed) continue;
         for (const tier of TIERS) {
           const operations = amount(setting, action);
           const controls = Math.min(operations, scale.of(3_000, 20_000));
@@ -177,7 +190,7 @@ async function attack(settings: Attack): Promise<Row> {
   const { shape, action, subject, peers, tier } = settings;
   const isPeer = peers !== undefined;
   const head = {
-    check: `swap, ${action === "read" ? "reading" : "creating"}: ${shape.name}`,
+    check: `swap, ${ACTIONS[action].name}: ${shape.name}`,
     where: peers ? `${subject} ${versionOf(subject, peers.packages)}` : tier,
   };
   try {
@@ -189,7 +202,7 @@ async function attack(settings: Attack): Promise<Row> {
       ...{ operations, violations, examples, isPeer },
       control: isPeer
         ? { none: `it is one itself, and refused ${operations - answered}` }
-        : { what: action === "read" ? "realpath, then open" : "realpath, then write", ...control },
+        : { what: ACTIONS[action].control, ...control },
     };
   } catch (error) {
     if (!isPeer) throw error;

@@ -114,6 +114,7 @@ export async function openPeer(name, packages, root) {
       }
     },
 
+    list: async () => [],
     // How a package words its refusals, and where a file of its own turns up, is its own affair.
     unexpected: () => false,
     close() {},

@@ -28,6 +28,23 @@ export function naive(root) {
       }
     },
 
+    /** Looks whether it is a folder, then lists what has the name. */
+    async list() {
+      /** @type {string[]} */
+      const names = [];
+      const visit = (/** @type {string} */ folder) => {
+        for (const entry of fs.readdirSync(folder)) {
+          const absolute = path.join(folder, entry);
+          names.push(absolute);
+          try {
+            if (fs.lstatSync(absolute).isDirectory()) visit(absolute);
+          } catch {}
+        }
+      };
+      visit(root);
+      return names;
+    },
+
     /**
      * @param {string} relative
      * @param {string} content

@@ -7,6 +7,8 @@ import {
   readFileSync,
   readFileUri,
   Workspace,
+  workspaceSnapshot,
+  workspaceSnapshotSync,
 } from "../../index.js";
 
 /**
@@ -57,6 +59,13 @@ function ringfence({ root, containment }) {
       } catch (error) {
         return { code: /** @type {{ code: string }} */ (error).code };
       }
+    },
+
+    /** @param {number} turn */
+    async list(turn) {
+      const { entries, text } =
+        turn % 2 === 0 ? workspaceSnapshotSync(workspace) : await workspaceSnapshot(context);
+      return [...entries, text];
     },
 
     /**

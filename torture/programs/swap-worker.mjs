@@ -1,4 +1,4 @@
-// Reads, or creates and overwrites, while somebody swaps the names on the way, and counts what came
+// Reads, lists, or creates and overwrites, while somebody swaps the names on the way, and counts what came
 // from outside or went there. The naive way does the same in between, under the same attacker.
 //
 //     node swap-worker.mjs <job as JSON>
@@ -15,7 +15,7 @@ import { openSubject } from "./subjects.mjs";
  * @property {string} subject "ringfence", or the name of another package.
  * @property {string} [packages] The folder that other packages are installed in.
  * @property {string | null} containment What ringfence must call its tier.
- * @property {"read" | "write"} action
+ * @property {"read" | "list" | "write"} action
  * @property {string} root
  * @property {string} outside What must neither be read nor changed.
  * @property {string} folder The folder on the attacked way, relative to the root.
@@ -29,6 +29,8 @@ import { openSubject } from "./subjects.mjs";
 
 const INSIDE = "inside\n";
 const SECRET = "the secret outside\n";
+/** A name that only the folders outside have. */
+const SECRET_NAME = "only-outside.txt";
 const BLOCK = 100;
 /** So often must the naive way have gone wrong, before it may stop early. */
 const ENOUGH = 3;
@@ -60,6 +62,8 @@ class Tally {
   }
 }
 
+const FILES = ["a.txt", SECRET_NAME];
+
 /** Everything outside, each thing with a time long past, so that any change of it shows. */
 class Guard {
   static #TIME = 1;
@@ -84,13 +88,16 @@ class Guard {
         const thing = path.join(folder, name);
         if (!this.#things().includes(thing)) fs.rmSync(thing, { recursive: true });
       }
-      fs.writeFileSync(path.join(folder, "a.txt"), SECRET);
+      for (const name of FILES) fs.writeFileSync(path.join(folder, name), SECRET);
     }
     for (const thing of this.#things()) fs.utimesSync(thing, Guard.#TIME, Guard.#TIME);
   }
 
   #things() {
-    return this.#folders.flatMap((folder) => [folder, path.join(folder, "a.txt")]);
+    return this.#folders.flatMap((folder) => [
+      folder,
+      ...FILES.map((name) => path.join(folder, name)),
+    ]);
   }
 
   /** @param {string} thing */
@@ -112,6 +119,17 @@ async function readOnce(side, tally, turn) {
   if (text === SECRET) tally.violation("the file outside was read");
   else if (text !== undefined && text !== INSIDE) tally.violation(`read ${JSON.stringify(text)}`);
   else if (code && side.unexpected(code)) tally.violation(`refused as ${code}`);
+}
+
+/**
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
+ */
+async function listOnce(side, tally, turn) {
+  const names = await side.list(turn);
+  tally.count(names.length > 0 ? undefined : "nothing");
+  if (names.some((name) => name.includes(SECRET_NAME))) tally.violation(`listed ${names}`);
 }
 
 /**
@@ -156,7 +174,7 @@ const subject = await openSubject(job);
 const control = naive(job.root);
 const [tally, naiveTally] = [new Tally(), new Tally()];
 const guard = new Guard();
-const once = job.action === "read" ? readOnce : writeOnce;
+const once = { read: readOnce, list: listOnce, write: writeOnce }[job.action];
 
 /** Whether the naive way has another block to do: an attacker that is slow to find it gets more time. */
 const isControlDue = () =>
