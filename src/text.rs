@@ -202,7 +202,7 @@ fn replace_invalid(body: &[u8]) -> (String, u64) {
 }
 
 fn count(bytes: &[u8], byte: u8) -> u64 {
-    memchr_iter(byte, bytes).count() as u64
+    bytecount::count(bytes, byte) as u64
 }
 
 /// A run of whole lines: where it starts, from 1, and how many lines it holds at the most.
