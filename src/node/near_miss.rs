@@ -6,12 +6,10 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use super::call::{Outcome, run_async};
-use super::error;
-use super::raw::to_js;
-use super::read_file::{Request, prepare};
+use super::call::run_async;
+use super::read_file::{Answered, Request, prepare};
 use crate::near_miss as core;
-use crate::read_file::{Cause, ReadFileError};
+use crate::read_file::ReadFileError;
 
 /// Names what a model may have meant by a path at which nothing stands: up to three paths relative to
 /// the workspace root, nearest first; folders end in `/`.
@@ -48,15 +46,4 @@ fn run(request: &Request) -> Answer {
     Ok(core::near_misses(&sandbox, &path))
 }
 
-impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
-        Ok(match self {
-            Ok(near) => Ok(to_js(env, near)?),
-            Err(error) => Err(error::into_js(env, &error)?),
-        })
-    }
-
-    fn bug() -> Self {
-        Err(ReadFileError::new(Cause::Bug, None))
-    }
-}
+impl Answered for Vec<String> {}

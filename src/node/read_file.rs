@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use napi::Env;
-use napi::bindgen_prelude::Unknown;
+use napi::bindgen_prelude::{ToNapiValue, Unknown};
 use napi_derive::napi;
 
 use super::abort::Signals;
@@ -201,7 +201,21 @@ fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, Argume
     })
 }
 
-impl Outcome for Answer {
+/// What is answered where a failure is a [`ReadFileError`].
+pub(super) trait Answered: ToNapiValue + 'static {
+    /// As [`Outcome::bytes`].
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Answered for ReadFileOutput {
+    fn bytes(&self) -> usize {
+        self.content.bytes()
+    }
+}
+
+impl<T: Answered> Outcome for Result<T, ReadFileError> {
     fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
         Ok(match self {
             Ok(output) => Ok(to_js(env, output)?),
@@ -214,7 +228,7 @@ impl Outcome for Answer {
     }
 
     fn bytes(&self) -> usize {
-        self.as_ref().map_or(0, |output| output.content.bytes())
+        self.as_ref().map_or(0, Answered::bytes)
     }
 }
 

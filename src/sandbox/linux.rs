@@ -14,9 +14,6 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-pub(super) use super::cached::{
-    open_root as open_root_without_waiting, read as read_without_waiting,
-};
 pub(super) use super::lease::Writers;
 use super::list::{Listed, open_to_list_by_walk};
 pub(super) use super::unix::{Directory, open_directory, open_directory_to_list, part_beneath};

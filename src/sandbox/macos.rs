@@ -19,7 +19,7 @@ use super::unix::{entry_kind, names, open_by_walk, open_error, read_flags, resol
 pub(super) use super::unix_put::{
     FileFacts, create, folder_id, look, make_folder, remove_folder, replace, sweep, sync_folder,
 };
-use super::{Containment, OpenError, ReadBuffer, Root, WholeFile};
+use super::{Containment, OpenError, Root};
 use crate::path::WorkspacePath;
 
 /// macOS has no `O_PATH`; a directory must be readable to be walked through.
@@ -35,21 +35,6 @@ pub(super) fn open_for_reading(
     path: &WorkspacePath,
 ) -> Result<File, OpenError> {
     open_by_walk(root, path, read_flags(path.must_be_directory())).map(File::from)
-}
-
-/// Nothing here reads a file with the promise not to wait.
-pub(super) fn read_without_waiting<'buffer>(
-    _: &Root,
-    _: &WorkspacePath,
-    _: u64,
-    _: &'buffer mut ReadBuffer,
-) -> Option<WholeFile<'buffer>> {
-    None
-}
-
-/// As [`read_without_waiting`].
-pub(super) fn open_root_without_waiting(_: &Path) -> Option<Directory> {
-    None
 }
 
 /// Opens a folder to create in.

@@ -28,7 +28,7 @@ pub use list::{EntryKind, EntryName, Listed, ListedFolder};
 pub use write::{Flaw, NewContent, WriteError, Written};
 
 mod buffer;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "uncached.rs")]
 mod cached;
 #[cfg(target_os = "linux")]
 mod lease;
@@ -208,7 +208,7 @@ impl Sandbox {
     /// else: whoever may wait finds out what there is.
     #[must_use]
     pub fn open_without_waiting(root: &Path) -> Option<Self> {
-        let directory = system::open_root_without_waiting(root)?;
+        let directory = cached::open_root(root)?;
         let containment = system::containment(&directory);
         Some(Self::new(root, directory, containment))
     }
@@ -282,7 +282,7 @@ impl Sandbox {
         buffer: &'buffer mut ReadBuffer,
     ) -> Option<WholeFile<'buffer>> {
         match self.containment {
-            Containment::Kernel => system::read_without_waiting(&self.root, path, limit, buffer),
+            Containment::Kernel => cached::read(&self.root, path, limit, buffer),
             Containment::Walk => None,
         }
     }

@@ -28,7 +28,7 @@ use windows_sys::Win32::System::SystemServices::{
 
 use super::list::{EntryKind, Listed, open_to_list_by_walk};
 use super::walk::{Entry, LinkTarget, Step, Walk};
-use super::{Containment, OpenError, ReadBuffer, Root, WholeFile, without_dots};
+use super::{Containment, OpenError, Root, without_dots};
 use crate::path::WorkspacePath;
 
 mod put;
@@ -70,21 +70,6 @@ pub(super) fn open_for_reading(
             Entry::Opened((handle, _)) => Entry::Opened(File::from(handle)),
         })
     })
-}
-
-/// Nothing here reads a file with the promise not to wait.
-pub(super) fn read_without_waiting<'buffer>(
-    _: &Root,
-    _: &WorkspacePath,
-    _: u64,
-    _: &'buffer mut ReadBuffer,
-) -> Option<WholeFile<'buffer>> {
-    None
-}
-
-/// As [`read_without_waiting`].
-pub(super) fn open_root_without_waiting(_: &Path) -> Option<Directory> {
-    None
 }
 
 /// Opens a folder to create in. What is then done with it asks for its own rights.
