@@ -21,7 +21,6 @@ pub(super) struct Signals<'env>([Option<AbortSignal<'env>>; 2]);
 
 impl<'env> Signals<'env> {
     /// No signal: a call that nobody can abort.
-    #[cfg(feature = "test-hooks")]
     pub(super) const NONE: Self = Self([None, None]);
 
     /// Reads `signal` out of each of the objects. Holders that are no objects have none.

@@ -11,15 +11,20 @@ use napi::bindgen_prelude::Unknown;
 use napi::{Env, Task};
 
 use super::abort::{Signals, Subscriptions};
-use super::at_once;
 use super::dialogue::Waiting;
 use super::raw::{Deferred, OnJsThread, to_js};
-use super::turn::settle_in_turn;
+use super::turn;
+
+/// How many bytes of an answer are no burden: they are copied at once.
+const SMALL: usize = 64 << 10;
+
+/// An answer in JavaScript's form: to return or resolve with, or to throw or reject with.
+pub(super) type Converted<'env> = napi::Result<Result<Unknown<'env>, Unknown<'env>>>;
 
 /// What a piece of work comes to.
 pub(super) trait Outcome: Sized + 'static {
-    /// The answer in JavaScript's form: to return or resolve with, or to throw or reject with.
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>>;
+    /// The answer in JavaScript's form.
+    fn into_js(self, env: &Env) -> Converted<'_>;
 
     /// The answer after a panic.
     fn bug() -> Self;
@@ -33,6 +38,40 @@ pub(super) trait Outcome: Sized + 'static {
     fn bytes(&self) -> usize {
         0
     }
+}
+
+/// An [`Outcome`] of whatever type: what happens on a worker and after it is compiled once, not once
+/// for each function of the addon.
+pub(super) trait AnyOutcome {
+    /// As [`Outcome::into_js`].
+    fn into_js(self: Box<Self>, env: &Env) -> Converted<'_>;
+
+    /// As [`Outcome::was_aborted`].
+    fn was_aborted(&self) -> bool;
+
+    /// As [`Outcome::bytes`].
+    fn bytes(&self) -> usize;
+}
+
+impl<T: Outcome> AnyOutcome for T {
+    fn into_js(self: Box<Self>, env: &Env) -> Converted<'_> {
+        Outcome::into_js(*self, env)
+    }
+
+    fn was_aborted(&self) -> bool {
+        Outcome::was_aborted(self)
+    }
+
+    fn bytes(&self) -> usize {
+        Outcome::bytes(self)
+    }
+}
+
+/// How the answer of a call is made that has none.
+pub(super) type Bug = fn() -> Box<dyn AnyOutcome>;
+
+pub(super) fn bug<T: Outcome>() -> Box<dyn AnyOutcome> {
+    Box::new(T::bug())
 }
 
 /// A call whose arguments have been read.
@@ -115,28 +154,61 @@ where
     promise_of(env, prepare, spawn)
 }
 
-/// Runs the call here if it has its answer `at_once` and the event loop has had its turn, and on a
+/// How a call runs that may have its answer at once.
+pub(super) struct AtOnce<R, T> {
+    /// The answer, if nothing has to be waited for.
+    pub(super) try_answer: fn(&R) -> Option<T>,
+    /// The same for a call that has waited for its turn together with others, if the answer is small:
+    /// many large ones are better had by many workers.
+    pub(super) try_small_answer: fn(&R) -> Option<T>,
+    /// The answer, whatever it takes.
+    pub(super) work: fn(R) -> T,
+}
+
+/// Runs the call here if it has its answer at once and the event loop has had its turn, and on a
 /// worker otherwise: returns a promise, whatever comes.
 pub(super) fn run_at_once_or_async<'env, R, T>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Call<'env, R>, NotStarted<'env, T>>,
-    at_once: impl FnOnce(&R) -> Option<T>,
-    work: impl FnOnce(R) -> T + Send + 'static,
+    AtOnce { try_answer, try_small_answer, work }: AtOnce<R, T>,
 ) -> napi::Result<Unknown<'env>>
 where
     R: Send + 'static,
     T: Outcome + Send,
 {
     promise_of(env, prepare, |env, call, deferred| {
-        // Who passes a signal may abort right after the call, and counts on being heard.
-        let may = call.signals.is_empty();
-        let look = || guard(|| at_once(&call.work)).flatten();
-        match may.then(|| at_once::try_answer(look)).flatten() {
-            // It fails only where the environment is ending, and nobody waits any more.
-            Some(answer) => drop(settle(env, deferred, answer)),
-            None => spawn(env, call.map(|request| move |_: &AtomicBool| work(request)), deferred),
+        if !call.signals.is_empty() {
+            // Who passes a signal may abort right after the call, and counts on being heard.
+            spawn(env, call.map(|request| move |_: &AtomicBool| work(request)), deferred);
+        } else if turn::has_time() {
+            turn::spend(|| answer_or_spawn(env, call.work, try_answer, work, deferred));
+        } else {
+            let request = call.work;
+            let piece = move |env: &Env| {
+                answer_or_spawn(env, request, try_small_answer, work, deferred);
+            };
+            turn::wait_for_turn(env, Box::new(piece));
         }
     })
+}
+
+fn answer_or_spawn<R, T>(
+    env: &Env,
+    request: R,
+    try_answer: fn(&R) -> Option<T>,
+    work: fn(R) -> T,
+    deferred: Deferred,
+) where
+    R: Send + 'static,
+    T: Outcome + Send,
+{
+    if let Some(answer) = guard(|| try_answer(&request)).flatten() {
+        // It fails only where the environment is ending, and nobody waits any more.
+        let _ = settle(env, deferred, answer.into_js(env), bug::<T>);
+    } else {
+        let work = move |_: &AtomicBool| work(request);
+        spawn(env, Call { work, signals: Signals::NONE, on_abort: OnAbort::Reject }, deferred);
+    }
 }
 
 /// The promise of a call that `start` begins once its arguments are read.
@@ -151,9 +223,11 @@ pub(super) fn promise_of<'env, W, T: Outcome>(
             Some(reason) => deferred.reject(env, reason)?,
             None => start(env, call, deferred),
         },
-        Some(Err(NotStarted::Refused(outcome))) => settle(env, deferred, outcome)?,
+        Some(Err(NotStarted::Refused(outcome))) => {
+            settle(env, deferred, outcome.into_js(env), bug::<T>)?;
+        }
         Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
-        None => settle(env, deferred, T::bug())?,
+        None => settle(env, deferred, T::bug().into_js(env), bug::<T>)?,
     }
     Ok(promise)
 }
@@ -163,14 +237,21 @@ where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome + Send,
 {
+    let call = call.map(|work| -> Work {
+        Box::new(|aborted| Box::new(guard(|| work(aborted)).unwrap_or_else(T::bug)))
+    });
+    spawn_job(env, call, deferred, bug::<T>);
+}
+
+fn spawn_job<'env>(env: &'env Env, call: Call<'env, Work>, deferred: Deferred, bug: Bug) {
     let pending = PendingCall::new(deferred, call.on_abort);
     let aborted = Arc::clone(&pending.aborted);
     let started = call.signals.subscribe(env, &pending).and_then(|subscriptions| {
         let waiting = OnJsThread::new(Some((Rc::clone(&pending), subscriptions)), env);
-        env.spawn(Job { work: Some(call.work), aborted, waiting })
+        env.spawn(Job { work: Some(call.work), aborted, waiting, bug })
     });
     if started.is_err() {
-        settle_pending(env, &pending, T::bug());
+        settle_pending(env, &pending, bug);
     }
 }
 
@@ -224,13 +305,14 @@ impl PendingCall {
 
     /// Answers the caller, in this turn of the event loop or a later one. `None` is work that was
     /// told to stop, and did.
-    pub(super) fn settle_in_turn<T: Outcome>(
+    pub(super) fn settle_in_turn(
         env: &Env,
         pending: Rc<Self>,
         subscriptions: Option<Subscriptions>,
-        outcome: Option<T>,
+        outcome: Option<Box<dyn AnyOutcome>>,
+        bug: Bug,
     ) {
-        let bytes = outcome.as_ref().map_or(0, Outcome::bytes);
+        let is_small = outcome.as_ref().map_or(0, |outcome| outcome.bytes()) < SMALL;
         let settle = move |env: &Env| {
             // Until now an abort could still come first.
             let reason = match (&outcome, &subscriptions) {
@@ -240,70 +322,72 @@ impl PendingCall {
             if let Some(subscriptions) = subscriptions {
                 subscriptions.end(env);
             }
-            let Some(deferred) = pending.deferred.take() else { return Ok(()) };
-            match reason {
+            let Some(deferred) = pending.deferred.take() else { return };
+            // It fails only where the environment is ending, and nobody waits any more.
+            let _ = match reason {
                 Some(reason) => deferred.reject(env, reason),
-                None => settle(env, deferred, outcome.unwrap_or_else(T::bug)),
-            }
+                None => settle(env, deferred, outcome.unwrap_or_else(bug).into_js(env), bug),
+            };
         };
-        settle_in_turn(env, bytes, Box::new(settle));
+        if is_small {
+            settle(env);
+        } else if turn::has_time() {
+            turn::spend(|| settle(env));
+        } else {
+            turn::wait_for_turn(env, Box::new(settle));
+        }
     }
 }
 
-/// Answers a caller who has not been answered yet.
-pub(super) fn settle_pending<T: Outcome>(env: &Env, pending: &PendingCall, outcome: T) {
+/// Tells a caller who has not been answered yet that there is no answer.
+pub(super) fn settle_pending(env: &Env, pending: &PendingCall, bug: Bug) {
     if let Some(deferred) = pending.deferred.take() {
         // It fails only where the environment is ending, and nobody waits any more.
-        let _ = settle(env, deferred, outcome);
+        let _ = settle(env, deferred, bug().into_js(env), bug);
     }
 }
 
+/// What a worker does.
+type Work = Box<dyn FnOnce(&AtomicBool) -> Box<dyn AnyOutcome + Send> + Send>;
+
 /// The work, and on its way the promise that waits for it.
-struct Job<W> {
-    work: Option<W>,
+struct Job {
+    work: Option<Work>,
     aborted: Arc<AtomicBool>,
     waiting: OnJsThread<Option<(Rc<PendingCall>, Subscriptions)>>,
+    bug: Bug,
 }
 
-impl<W, T> Task for Job<W>
-where
-    W: FnOnce(&AtomicBool) -> T + Send + 'static,
-    T: Outcome + Send,
-{
+impl Task for Job {
     /// `None`: aborted before it began.
-    type Output = Option<T>;
+    type Output = Option<Box<dyn AnyOutcome + Send>>;
     type JsValue = ();
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
         if self.aborted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let aborted = &self.aborted;
-        Ok(self.work.take().map(|work| guard(|| work(aborted)).unwrap_or_else(T::bug)))
+        Ok(self.work.take().map(|work| work(&self.aborted)))
     }
 
     fn resolve(&mut self, env: Env, outcome: Self::Output) -> napi::Result<()> {
-        at_once::the_loop_has_turned();
         let Some((pending, subscriptions)) = self.waiting.get(&env).take() else { return Ok(()) };
         let outcome = outcome.filter(|outcome| !outcome.was_aborted());
-        PendingCall::settle_in_turn(&env, pending, Some(subscriptions), outcome);
+        let outcome = outcome.map(|outcome| -> Box<dyn AnyOutcome> { outcome });
+        PendingCall::settle_in_turn(&env, pending, Some(subscriptions), outcome, self.bug);
         Ok(())
     }
 }
 
-fn settle<T: Outcome>(env: &Env, deferred: Deferred, outcome: T) -> napi::Result<()> {
-    match outcome.into_js(env) {
+fn settle(env: &Env, deferred: Deferred, answer: Converted<'_>, bug: Bug) -> napi::Result<()> {
+    // Where the engine could not make the answer, the promise must not stay pending for that.
+    match answer.or_else(|_| bug().into_js(env)) {
         Ok(Ok(value)) => deferred.resolve(env, value),
         Ok(Err(reason)) => deferred.reject(env, reason),
-        // The engine could not make the answer; a promise must not stay pending for that.
-        Err(failure) => match T::bug().into_js(env) {
-            Ok(Ok(value)) => deferred.resolve(env, value),
-            Ok(Err(reason)) => deferred.reject(env, reason),
-            Err(_) => {
-                let reason = env.create_error(failure)?;
-                deferred.reject(env, to_js(env, reason)?)
-            }
-        },
+        Err(failure) => {
+            let reason = env.create_error(failure)?;
+            deferred.reject(env, to_js(env, reason)?)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async, run_sync};
+use super::call::{Call, Converted, NotStarted, OnAbort, Outcome, guard, run_async, run_sync};
 use super::context::{CONTENT_HASHES, Context, Purpose};
 use super::error::{ContentHashError, or_throw};
 use super::raw::to_js;
@@ -230,7 +230,7 @@ fn shown_path(context: Option<&Context>, given: &str) -> String {
 }
 
 impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(Ok(to_js(env, CreateFileResult::from(self))?))
     }
 

@@ -17,7 +17,7 @@ use napi::{Env, Task};
 use tokio::sync::oneshot;
 
 use super::abort::Subscriptions;
-use super::call::{Call, NotStarted, Outcome, PendingCall, guard, promise_of, settle_pending};
+use super::call::{Call, NotStarted, Outcome, PendingCall, bug, guard, promise_of, settle_pending};
 use super::raw::{self, Deferred, Kept, OnJsThread, to_js};
 
 /// Runs a call that asks JavaScript: returns a promise, whatever comes. An abort rejects it at
@@ -58,7 +58,7 @@ where
         dialogue.subscriptions.set(Some(subscriptions));
         dialogue.go_on(env);
     } else {
-        settle_pending(env, &pending, T::bug());
+        settle_pending(env, &pending, bug::<T>);
     }
 }
 
@@ -118,7 +118,8 @@ impl<T: Outcome> Dialogue<T> {
 
     fn end(&self, env: &Env, outcome: T) {
         let subscriptions = self.subscriptions.take();
-        PendingCall::settle_in_turn(env, Rc::clone(&self.pending), subscriptions, Some(outcome));
+        let pending = Rc::clone(&self.pending);
+        PendingCall::settle_in_turn(env, pending, subscriptions, Some(Box::new(outcome)), bug::<T>);
     }
 
     /// The caller has been answered already.

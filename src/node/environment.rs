@@ -1,24 +1,26 @@
 //! What this thread keeps for its JavaScript environments, and that it goes with them.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 
 use napi::Env;
 
-use super::{abort, turn};
+use super::{abort, object_literal, turn};
 
 thread_local! {
-    static KNOWN: RefCell<HashSet<usize>> = RefCell::default();
+    /// One or two of them at the most: to compare is cheaper than to hash.
+    static KNOWN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What an environment's things are kept under: its address, which another environment may have
 /// once this one has ended. So it is seen to that nothing is left by then.
 pub(super) fn key(env: &Env) -> napi::Result<usize> {
     let key = env.raw() as usize;
-    if KNOWN.with_borrow_mut(|known| known.insert(key)) {
+    if !is_live(key) {
+        KNOWN.with_borrow_mut(|known| known.push(key));
         env.add_env_cleanup_hook(key, |key| {
-            KNOWN.with_borrow_mut(|known| known.remove(&key));
+            KNOWN.with_borrow_mut(|known| known.retain(|&live| live != key));
             abort::forget(key);
+            object_literal::forget(key);
             turn::forget(key);
         })?;
     }

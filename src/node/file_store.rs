@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
+use super::call::{Call, Converted, NotStarted, OnAbort, Outcome, guard, run_async};
 use super::context::read_directory_path;
 use super::error::{self, IntoJsError, or_throw};
 use super::raw::to_js;
@@ -190,7 +190,7 @@ fn prepare<'env, A: Send + 'static>(
 }
 
 impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(match self {
             Ok(Stored::Bytes { hash, size }) => {
                 let mut stored = napi::bindgen_prelude::Object::new(env)?;

@@ -7,7 +7,7 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, guard};
+use super::call::{Call, Converted, NotStarted, OnAbort, Outcome, guard};
 use super::context::{Context, is_host_object};
 use super::dialogue::{Js, Thrown, run_dialogue};
 use super::error::{self, IntoJsError, or_throw};
@@ -374,7 +374,7 @@ fn read_bytes(env: &Env, bytes: Unknown<'_>, max_bytes: u64) -> Result<Vec<u8>, 
 }
 
 impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(match self {
             Ok(content) => Ok(to_js(env, content)?),
             Err(Failure { error, cause }) => Err(error::into_js_because(env, &error, cause)?),

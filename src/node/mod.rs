@@ -28,13 +28,13 @@ pub mod workspace;
 
 mod abort;
 mod active_files;
-mod at_once;
 mod call;
 mod context;
 mod dialogue;
 mod environment;
 mod error;
 mod js_text;
+mod object_literal;
 mod raw;
 #[cfg(feature = "test-hooks")]
 pub mod test_hooks;

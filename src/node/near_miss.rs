@@ -7,6 +7,7 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::call::run_async;
+use super::raw::to_js;
 use super::read_file::{Answered, Request, prepare};
 use crate::near_miss as core;
 use crate::read_file::ReadFileError;
@@ -46,4 +47,8 @@ fn run(request: &Request) -> Answer {
     Ok(core::near_misses(&sandbox, &path))
 }
 
-impl Answered for Vec<String> {}
+impl Answered for Vec<String> {
+    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
+        to_js(env, self)
+    }
+}

@@ -173,31 +173,39 @@ fn take_exception(env: &Env) -> Option<Unknown<'_>> {
 pub(super) struct Kept {
     environment: sys::napi_env,
     key: usize,
-    /// Of an array whose only element is the value: a reference takes objects alone.
     reference: sys::napi_ref,
+    /// Whether the reference is to an array whose only element is the value: of the values that are
+    /// no objects it takes none.
+    is_wrapped: bool,
 }
 
 impl Kept {
     pub(super) fn new(env: &Env, value: Unknown<'_>) -> napi::Result<Self> {
         let key = environment::key(env)?;
-        let mut array = ptr::null_mut();
+        let is_wrapped = !matches!(value.get_type()?, ValueType::Object | ValueType::Function);
+        let mut kept = value.raw();
+        if is_wrapped {
+            // SAFETY: the out-pointer is a local.
+            check(unsafe { sys::napi_create_array_with_length(env.raw(), 1, &raw mut kept) })?;
+            // SAFETY: both are live handles of `env`, and `kept` is an array.
+            check(unsafe { sys::napi_set_element(env.raw(), kept, 0, value.raw()) })?;
+        }
         let mut reference = ptr::null_mut();
-        // SAFETY: the out-pointer is a local.
-        check(unsafe { sys::napi_create_array_with_length(env.raw(), 1, &raw mut array) })?;
-        // SAFETY: both are live handles of `env`, and `array` is an array.
-        check(unsafe { sys::napi_set_element(env.raw(), array, 0, value.raw()) })?;
-        // SAFETY: `array` is a live handle of `env`, and the out-pointer is a local.
-        check(unsafe { sys::napi_create_reference(env.raw(), array, 1, &raw mut reference) })?;
-        Ok(Self { environment: env.raw(), key, reference })
+        // SAFETY: `kept` is a live handle of `env` and an object, and the out-pointer is a local.
+        check(unsafe { sys::napi_create_reference(env.raw(), kept, 1, &raw mut reference) })?;
+        Ok(Self { environment: env.raw(), key, reference, is_wrapped })
     }
 
     pub(super) fn value<'env>(&self, env: &'env Env) -> napi::Result<Unknown<'env>> {
-        let (mut array, mut value) = (ptr::null_mut(), ptr::null_mut());
+        let mut value = ptr::null_mut();
         // SAFETY: `self.reference` is strong and lives as long as `self`, in the environment that
         // the only thread which can hold `self` runs; the out-pointer is a local.
-        check(unsafe { sys::napi_get_reference_value(env.raw(), self.reference, &raw mut array) })?;
-        // SAFETY: the call succeeded, so `array` is a handle; the out-pointer is a local.
-        check(unsafe { sys::napi_get_element(env.raw(), array, 0, &raw mut value) })?;
+        check(unsafe { sys::napi_get_reference_value(env.raw(), self.reference, &raw mut value) })?;
+        if self.is_wrapped {
+            let array = value;
+            // SAFETY: the call succeeded, so `array` is a handle; the out-pointer is a local.
+            check(unsafe { sys::napi_get_element(env.raw(), array, 0, &raw mut value) })?;
+        }
         // SAFETY: the call succeeded, so `value` is a handle of this environment and scope.
         Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) })
     }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use napi::Env;
-use napi::bindgen_prelude::{ToNapiValue, Unknown};
+use napi::bindgen_prelude::{Either, Null, Unknown};
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::at_once;
-use super::call::{Call, NotStarted, OnAbort, Outcome, run_at_once_or_async, run_sync};
+use super::call::{
+    AtOnce, Call, Converted, NotStarted, OnAbort, Outcome, run_at_once_or_async, run_sync,
+};
 use super::context::{Context, Purpose};
 use super::error;
 use super::js_text::JsText;
+use super::object_literal::ObjectLiteral;
 use super::raw::to_js;
 use super::value::{Argument, Text, number};
 use crate::argument::ArgumentError;
@@ -32,7 +34,7 @@ pub const MAX_READ_FILE_SIZE_BYTES: u32 = {
 };
 
 /// What `readFile` answers (specification `read_file` §4.2).
-#[napi(object, object_from_js = false, use_nullable = true)]
+#[napi(object, object_from_js = false, object_to_js = false, use_nullable = true)]
 pub struct ReadFileOutput {
     /// The path relative to the workspace root, components separated by `/`; never absolute.
     pub path: String,
@@ -51,7 +53,7 @@ pub struct ReadFileOutput {
 }
 
 /// About a file as a whole. Everything in it comes from the same open file handle as the content.
-#[napi(object, object_from_js = false)]
+#[napi(object, object_from_js = false, object_to_js = false)]
 pub struct ReadFileMeta {
     /// The file's size in bytes, a byte order mark included.
     #[napi(js_name = "byte_length")]
@@ -92,12 +94,12 @@ pub fn read_file<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_at_once_or_async(
-        env,
-        || prepare(env, context, path, options),
-        Request::answer_at_once,
-        Request::run,
-    )
+    let how = AtOnce {
+        try_answer: Request::answer_at_once,
+        try_small_answer: Request::answer_small_at_once,
+        work: Request::run,
+    };
+    run_at_once_or_async(env, || prepare(env, context, path, options), how)
 }
 
 /// `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`.
@@ -114,11 +116,18 @@ pub fn read_file_sync<'env>(
     let prepare = || prepare(env, context, path, options);
     let work = |request: Request| {
         // What is in memory takes fewer system calls that way.
-        let answer = request.answer_at_once();
+        let answer = request.answer_in_memory(core::MAX_READ_FILE_SIZE_BYTES, usize::MAX);
         answer.unwrap_or_else(|| request.run())
     };
     run_sync(env, || Ok(prepare()?.map(|request| move |_: &AtomicBool| work(request))))
 }
+
+/// How many bytes a file may have to be read at once together with many others.
+const SMALL_FILE: u64 = 64 << 10;
+
+/// How many bytes a window may have to become a JavaScript string on the thread of the event loop:
+/// 1 MiB of Japanese takes a millisecond.
+const LONGEST_AT_ONCE: usize = 256 << 10;
 
 type Answer = Result<ReadFileOutput, ReadFileError>;
 
@@ -130,13 +139,27 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// What the system has in its memory.
+    /// An answer for which the thread of the event loop can be kept.
     fn answer_at_once(&self) -> Option<Answer> {
+        if self.options.include_hash {
+            // To hash 1 MiB takes some milliseconds where the CPU has no instructions for it.
+            return self.answer_small_at_once();
+        }
+        self.answer_in_memory(core::MAX_READ_FILE_SIZE_BYTES, LONGEST_AT_ONCE)
+    }
+
+    fn answer_small_at_once(&self) -> Option<Answer> {
+        self.answer_in_memory(SMALL_FILE, LONGEST_AT_ONCE)
+    }
+
+    /// The answer, if the system has the file in its memory and neither the file nor the window has
+    /// more bytes than that.
+    fn answer_in_memory(&self, largest: u64, longest: usize) -> Option<Answer> {
         let sandbox = self.context.open_without_waiting()?;
         let Self { context, path, options } = self;
         let invalid = context.invalid_utf8;
-        core::read_file_without_waiting(&sandbox, path, options, invalid, at_once::LIMIT)
-            .map(|output| Ok(output.into()))
+        let output = core::read_file_without_waiting(&sandbox, path, options, invalid, largest)?;
+        (output.content.len() <= longest).then(|| Ok(output.into()))
     }
 
     fn run(self) -> Answer {
@@ -202,23 +225,54 @@ fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, Argume
 }
 
 /// What is answered where a failure is a [`ReadFileError`].
-pub(super) trait Answered: ToNapiValue + 'static {
+pub(super) trait Answered: 'static {
+    /// The answer in JavaScript's form.
+    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>>;
+
     /// As [`Outcome::bytes`].
     fn bytes(&self) -> usize {
         0
     }
 }
 
+/// [`ReadFileOutput`] of its fields, and those of its `meta`, in order.
+const OUTPUT: ObjectLiteral = ObjectLiteral::new(
+    "(path, content, truncated, next_start_line, byte_length, line_count, returned_line_count, \
+      mtime_ms, replaced_count, sha256) => {
+        const meta = { byte_length, line_count, returned_line_count, mtime_ms };
+        if (replaced_count !== undefined) meta.replaced_count = replaced_count;
+        if (sha256 !== undefined) meta.sha256 = sha256;
+        return { path, content, truncated, next_start_line, meta };
+    }",
+);
+
 impl Answered for ReadFileOutput {
+    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
+        let Self { path, content, truncated, next_start_line, meta } = self;
+        let values = [
+            to_js(env, path)?,
+            to_js(env, content)?,
+            to_js(env, truncated)?,
+            to_js(env, next_start_line.map_or(Either::B(Null), Either::A))?,
+            to_js(env, meta.byte_length)?,
+            to_js(env, meta.line_count)?,
+            to_js(env, meta.returned_line_count)?,
+            to_js(env, meta.mtime_ms)?,
+            to_js(env, meta.replaced_count.map_or(Either::B(()), Either::A))?,
+            to_js(env, meta.sha256.map_or(Either::B(()), Either::A))?,
+        ];
+        OUTPUT.make(env, &values)
+    }
+
     fn bytes(&self) -> usize {
         self.content.bytes()
     }
 }
 
 impl<T: Answered> Outcome for Result<T, ReadFileError> {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(match self {
-            Ok(output) => Ok(to_js(env, output)?),
+            Ok(output) => Ok(output.into_js(env)?),
             Err(error) => Err(error::into_js(env, &error)?),
         })
     }

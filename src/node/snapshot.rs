@@ -7,7 +7,7 @@ use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::abort::Signals;
-use super::call::{Call, NotStarted, OnAbort, Outcome, run_async, run_sync};
+use super::call::{Call, Converted, NotStarted, OnAbort, Outcome, run_async, run_sync};
 use super::context::{Context, Purpose};
 use super::error::{self, IntoJsError};
 use super::js_text::JsText;
@@ -122,7 +122,7 @@ fn read_options(options: Option<Argument<'_>>) -> Result<SnapshotOptions, Argume
 }
 
 impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(match self {
             Ok(snapshot) => Ok(to_js(env, snapshot)?),
             Err(error) => Err(error::into_js(env, &error)?),

@@ -12,7 +12,7 @@ use napi_derive::napi;
 
 use super::abort::Signals;
 use super::active_files::is_active;
-use super::call::{Call, NotStarted, OnAbort, Outcome, guard, run_async};
+use super::call::{Call, Converted, NotStarted, OnAbort, Outcome, guard, run_async};
 use super::context::{Context, is_host_object, read_directory_path};
 use super::dialogue::{Js, Thrown, run_dialogue};
 use super::error::{self, IntoJsError, or_throw};
@@ -337,7 +337,7 @@ fn report(env: &Env, on_error: &Kept, fault: Fault) {
 }
 
 impl Outcome for Answer {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         let Ids { session, conversation } = self.ids;
         let (file, failure) = match self.result {
             Ok(file) => (Some(file), None),
@@ -455,7 +455,7 @@ fn prepare_get<'env>(
 }
 
 impl Outcome for Found {
-    fn into_js(self, env: &Env) -> napi::Result<Result<Unknown<'_>, Unknown<'_>>> {
+    fn into_js(self, env: &Env) -> Converted<'_> {
         Ok(match self {
             Ok(None) => Ok(to_js(env, napi::bindgen_prelude::Null)?),
             Ok(Some(StoredDocument { bytes, size_bytes })) => {

@@ -1,92 +1,89 @@
-//! Keeps the event loop turning while large answers arrive.
+//! Keeps the event loop turning, whatever is asked for at once.
 //!
-//! Making a string of 1 MiB takes the JavaScript thread some 0.1 to 0.5 ms. Where many workers
-//! finish at once, engines run all their completions before the next timer, and a hundred such
-//! strings starve it. So what one turn of the loop may copy is bounded, and the rest waits until
-//! an errand to a worker has come back, before which timers and I/O have their turn. (A
-//! `setImmediate` would do, but it is the program's to replace, and test suites do replace it.)
+//! Two kinds of work are done on the thread of the event loop: reading files that the system has in
+//! its memory, which takes less time than to send for a worker; and making JavaScript's strings of
+//! what workers have read, which for 1 MiB takes some 0.1 to 0.5 ms. Both would starve timers and
+//! sockets: a promise that is settled when it is returned goes on as a microtask, so that a program
+//! which awaits one call after another never comes back to its loop; and where many workers finish at
+//! once, engines run all their completions before the next timer.
+//!
+//! So there is only so much time for such work, and when it is spent, the rest waits until an errand to
+//! a worker has come back, before which timers and I/O have their turn. (A `setImmediate` would do,
+//! but it is the program's to replace, and test suites do replace it.)
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use napi::{Env, Task};
 
 use super::environment;
 
-/// How many bytes of text are copied to JavaScript in one turn when more is waiting.
-const BYTES_PER_TURN: usize = 4 << 20;
-
-/// What is smaller is no burden and never waits.
-const SMALL: usize = 64 << 10;
-
-/// Settles one promise.
-type Settle = Box<dyn FnOnce(&Env) -> napi::Result<()>>;
+/// How long this addon works in one turn of the loop before it lets the loop go on. What is begun by
+/// then is ended, so that a turn can take longer by one piece of work.
+const TIME_PER_TURN: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// By environment, since a thread may host more than one.
-    static TURNS: RefCell<HashMap<usize, Turn>> = RefCell::default();
+    /// How much of the turn's time is gone.
+    static SPENT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+
+    /// What waits for the next turn, by environment, since a thread may host more than one.
+    static QUEUES: RefCell<HashMap<usize, Queue>> = RefCell::default();
 }
 
-/// What a turn of an event loop has copied, and what waits for the next.
+/// Work that has to be done on the thread of the event loop.
+type Piece = Box<dyn FnOnce(&Env)>;
+
 #[derive(Default)]
-struct Turn {
-    copied: usize,
-    waiting: VecDeque<(usize, Settle)>,
+struct Queue {
+    waiting: VecDeque<Piece>,
     /// Whether the errand is under way.
-    ends: bool,
+    turning: bool,
 }
 
-impl Turn {
-    /// Takes what may be settled now, if anything is waiting and there is room for it.
-    fn next(&mut self) -> Option<Settle> {
-        let (bytes, _) = self.waiting.front()?;
-        if self.copied > 0 && self.copied + bytes > BYTES_PER_TURN {
-            return None;
-        }
-        let (bytes, settle) = self.waiting.pop_front()?;
-        self.copied += bytes;
-        Some(settle)
-    }
+/// Whether this turn has time left. Then nothing waits for the next one.
+pub(super) fn has_time() -> bool {
+    SPENT.get() < TIME_PER_TURN
 }
 
-/// Runs `settle`, which copies `bytes` to JavaScript, in this turn or a later one.
-pub(super) fn settle_in_turn(env: &Env, bytes: usize, settle: Settle) {
-    let key = if bytes < SMALL { None } else { environment::key(env).ok() };
-    match key {
-        Some(key) => {
-            with_turn(key, |turn| turn.waiting.push_back((bytes, settle)));
-            settle_what_fits(env, key);
-        }
-        None => run(env, settle),
-    }
+/// Does work in this turn, on its time.
+pub(super) fn spend<T>(work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    SPENT.set(SPENT.get() + start.elapsed());
+    result
 }
 
-fn run(env: &Env, settle: Settle) {
-    // It fails only where the environment is ending, and nobody waits any more.
-    let _ = settle(env);
-}
-
-fn settle_what_fits(env: &Env, key: usize) {
-    // The borrow ends before JavaScript can run, which may call back into this module.
-    while let Some(settle) = with_turn(key, Turn::next) {
-        run(env, settle);
-    }
-    let must_ask = with_turn(key, |turn| !std::mem::replace(&mut turn.ends, true));
-    if must_ask && env.spawn(NextTurn { key }).is_err() {
+/// Does work in a later turn, after all that waits already.
+pub(super) fn wait_for_turn(env: &Env, piece: Piece) {
+    let Ok(key) = environment::key(env) else {
         // Better late timers than promises that stay pending.
-        let waiting = with_turn(key, |turn| std::mem::take(turn).waiting);
-        for (_, settle) in waiting {
-            run(env, settle);
+        return piece(env);
+    };
+    with_queue(key, |queue| queue.waiting.push_back(piece));
+    turn(env, key);
+}
+
+/// Sends for the next turn, if anything waits for it.
+fn turn(env: &Env, key: usize) {
+    let must_ask = with_queue(key, |queue| {
+        !queue.waiting.is_empty() && !std::mem::replace(&mut queue.turning, true)
+    });
+    if must_ask && env.spawn(Errand { key }).is_err() {
+        // Better late timers than promises that stay pending.
+        let Queue { waiting, .. } = with_queue(key, std::mem::take);
+        for piece in waiting {
+            piece(env);
         }
     }
 }
 
 /// An errand to a worker that does nothing there; with its return the next turn begins.
-struct NextTurn {
+struct Errand {
     key: usize,
 }
 
-impl Task for NextTurn {
+impl Task for Errand {
     type Output = ();
     type JsValue = ();
 
@@ -95,25 +92,29 @@ impl Task for NextTurn {
     }
 
     fn resolve(&mut self, env: Env, (): ()) -> napi::Result<()> {
-        let idle = with_turn(self.key, |turn| {
-            turn.copied = 0;
-            turn.ends = false;
-            turn.waiting.is_empty()
-        });
-        if !idle {
-            settle_what_fits(&env, self.key);
+        SPENT.set(Duration::ZERO);
+        with_queue(self.key, |queue| queue.turning = false);
+        while let Some(piece) = next(self.key) {
+            spend(|| piece(&env));
         }
+        turn(&env, self.key);
         Ok(())
     }
 }
 
-fn with_turn<T>(key: usize, use_it: impl FnOnce(&mut Turn) -> T) -> T {
-    TURNS.with_borrow_mut(|turns| use_it(turns.entry(key).or_default()))
+/// What is to be done next, if there is time for it. The borrow of the queue ends before JavaScript can
+/// run, which may call back into this module.
+fn next(key: usize) -> Option<Piece> {
+    with_queue(key, |queue| if has_time() { queue.waiting.pop_front() } else { None })
+}
+
+fn with_queue<T>(key: usize, use_it: impl FnOnce(&mut Queue) -> T) -> T {
+    QUEUES.with_borrow_mut(|queues| use_it(queues.entry(key).or_default()))
 }
 
 /// Forgets what belonged to an environment that has ended.
 pub(super) fn forget(environment: usize) {
-    let ended = TURNS.with_borrow_mut(|turns| turns.remove(&environment));
+    let ended = QUEUES.with_borrow_mut(|queues| queues.remove(&environment));
     drop(ended);
 }
 
@@ -121,27 +122,17 @@ pub(super) fn forget(environment: usize) {
 mod tests {
     use super::*;
 
-    fn waiting(sizes: &[usize]) -> Turn {
-        let queue = sizes.iter().map(|&bytes| (bytes, Box::new(|_: &Env| Ok(())) as Settle));
-        Turn { waiting: queue.collect(), ..Turn::default() }
-    }
-
-    fn settled_in_one_turn(turn: &mut Turn) -> usize {
-        std::iter::from_fn(|| turn.next()).count()
-    }
-
     #[test]
-    fn a_turn_copies_no_more_than_its_share() {
-        let mut turn = waiting(&[1 << 20; 10]);
-        assert_eq!(settled_in_one_turn(&mut turn), 4);
-        assert_eq!(turn.waiting.len(), 6);
-    }
-
-    #[test]
-    fn an_answer_larger_than_a_turns_share_is_settled_alone() {
-        let mut turn = waiting(&[BYTES_PER_TURN * 2, 1 << 20]);
-        assert_eq!(settled_in_one_turn(&mut turn), 1);
-        turn.copied = 0;
-        assert_eq!(settled_in_one_turn(&mut turn), 1);
+    fn what_takes_a_turns_time_leaves_none_for_what_waits() {
+        let key = 1;
+        for _ in 0..2 {
+            with_queue(key, |queue| queue.waiting.push_back(Box::new(|_: &Env| {})));
+        }
+        assert!(next(key).is_some());
+        spend(|| std::thread::sleep(TIME_PER_TURN));
+        assert!(!has_time() && next(key).is_none());
+        SPENT.set(Duration::ZERO);
+        assert!(next(key).is_some());
+        forget(key);
     }
 }

@@ -7,9 +7,10 @@
 //! its server likes; so only file systems that are known to open in memory count, and
 //! `RESOLVE_NO_XDEV` keeps the lookup on the one that the root is on.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::IoSliceMut;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
@@ -33,13 +34,19 @@ pub(super) fn read<'buffer>(
     limit: u64,
     buffer: &'buffer mut ReadBuffer,
 ) -> Option<WholeFile<'buffer>> {
-    if path.must_be_directory()
-        || !*root.opens_in_memory.get_or_init(|| opens_in_memory(&root.directory))
-    {
+    let mut is_new = false;
+    let ask = || {
+        is_new = true;
+        LastRoot::is(&root.spelled) || opens_in_memory(&root.directory)
+    };
+    if !*root.opens_in_memory.get_or_init(ask) || path.must_be_directory() {
         return None;
     }
     let file = open(root, path)?;
     let facts = fstat(&file).ok()?;
+    if is_new {
+        LastRoot::remember(&root.spelled, facts.st_dev);
+    }
     let size = u64::try_from(facts.st_size).ok().filter(|&size| size <= limit)?;
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
         return None;
@@ -66,6 +73,39 @@ fn read_whole<'buffer>(
     let bytes = &mut buffer.bytes()[..=size];
     let read = preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).ok()?;
     (read == size).then_some(&bytes[..size])
+}
+
+/// The root of which a file was read last: a root that is opened anew for each call need not be asked
+/// each time what it is on.
+struct LastRoot {
+    path: PathBuf,
+    device: u64,
+}
+
+thread_local! {
+    static LAST_ROOT: RefCell<Option<LastRoot>> = const { RefCell::new(None) };
+}
+
+impl LastRoot {
+    /// Whether a path is that of the last root. What is mounted over that since is opened once, and
+    /// noticed thereby.
+    fn is(path: &Path) -> bool {
+        LAST_ROOT.with_borrow(|last| {
+            last.as_ref().is_some_and(|last| last.path.as_os_str() == path.as_os_str())
+        })
+    }
+
+    fn remember(path: &Path, device: u64) {
+        LAST_ROOT.with_borrow_mut(|last| match last {
+            Some(last) if last.path.as_os_str() != path.as_os_str() => {
+                path.clone_into(&mut last.path);
+                last.device = device;
+            }
+            Some(same) if same.device == device => {}
+            Some(_) => *last = None,
+            None => *last = Some(Self { path: path.to_owned(), device }),
+        });
+    }
 }
 
 /// Whether a file system opens what it has looked up before without asking anybody.
