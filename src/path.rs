@@ -154,24 +154,26 @@ impl WorkspacePath {
     }
 
     fn collapse(rules: NameRules, text: &str) -> Result<Self, PathRefusal> {
-        let mut names: Vec<&str> = Vec::new();
+        let mut relative = String::with_capacity(text.len());
         let mut must_be_directory = false;
         for component in text.split(is_separator) {
             must_be_directory = matches!(component, "" | "." | "..");
             match component {
                 "" | "." => {}
-                ".." => {
-                    names.pop().ok_or(PathRefusal::AboveRoot)?;
-                }
+                ".." if relative.is_empty() => return Err(PathRefusal::AboveRoot),
+                ".." => relative.truncate(relative.rfind('/').unwrap_or(0)),
                 name => {
                     if rules == NameRules::Windows {
                         check_windows_name(name).map_err(PathRefusal::WindowsName)?;
                     }
-                    names.push(name);
+                    if !relative.is_empty() {
+                        relative.push('/');
+                    }
+                    relative.push_str(name);
                 }
             }
         }
-        Ok(Self { relative: names.join("/"), must_be_directory })
+        Ok(Self { relative, must_be_directory })
     }
 
     /// The workspace root.
@@ -184,6 +186,12 @@ impl WorkspacePath {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.relative
+    }
+
+    /// The path as it is shown: the root as `.`, everything else as [`WorkspacePath::as_str`].
+    #[must_use]
+    pub fn as_shown(&self) -> &str {
+        if self.is_root() { "." } else { &self.relative }
     }
 
     /// Whether this is the workspace root itself.
@@ -212,10 +220,10 @@ impl WorkspacePath {
     }
 }
 
-/// Shows the root as `.`, everything else as [`WorkspacePath::as_str`].
+/// Shows [`WorkspacePath::as_shown`].
 impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_root() { "." } else { &self.relative })
+        f.write_str(self.as_shown())
     }
 }
 

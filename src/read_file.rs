@@ -342,7 +342,7 @@ fn answer(
     let window = options.window.cut(&decoded.text);
     // メタ生成
     Ok(ReadFileOutput {
-        path: path.to_string(),
+        path: path.as_shown().to_owned(),
         truncated: window.next_start_line.is_some(),
         next_start_line: window.next_start_line,
         meta: ReadFileMeta {

@@ -273,7 +273,7 @@ struct Lines<'text> {
 }
 
 impl<'text> Lines<'text> {
-    const BLOCK: usize = 8192;
+    const BLOCK: usize = 2048;
 
     fn of(text: &'text str) -> Self {
         let mut total = 0;
@@ -299,10 +299,26 @@ impl<'text> Lines<'text> {
         let block = self.ends.partition_point(|&ends| ends < lines);
         let before = block.checked_sub(1).map_or(0, |block| self.ends[block]);
         let from = (block * Self::BLOCK).min(self.text.len());
-        let nth = usize::try_from(lines - before - 1).unwrap_or(usize::MAX);
-        let line_feed = memchr_iter(b'\n', &self.text.as_bytes()[from..]).nth(nth);
+        let line_feed = nth_line_feed(&self.text.as_bytes()[from..], lines - before - 1);
         line_feed.map_or(self.text.len(), |line_feed| from + line_feed + 1)
     }
+}
+
+/// Where the LF stands that so many others stand before.
+fn nth_line_feed(bytes: &[u8], mut before: u64) -> Option<usize> {
+    // To find each costs ten times what it costs to count them, so only the last few are looked for.
+    const STEP: usize = 256;
+    let mut from = 0;
+    for step in bytes.chunks(STEP) {
+        let line_feeds = count(step, b'\n');
+        if line_feeds > before {
+            let nth = usize::try_from(before).unwrap_or(usize::MAX);
+            return memchr_iter(b'\n', step).nth(nth).map(|line_feed| from + line_feed);
+        }
+        before -= line_feeds;
+        from += step.len();
+    }
+    None
 }
 
 fn without_line_end(window: &str) -> &str {
