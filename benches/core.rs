@@ -13,7 +13,7 @@ use ringfence::file_uri::FileUri;
 use ringfence::read_file::{
     MAX_READ_FILE_SIZE_BYTES, ReadFileOptions, read_file, read_file_without_waiting,
 };
-use ringfence::sandbox::Sandbox;
+use ringfence::sandbox::{ReadBuffer, Sandbox};
 use ringfence::text::{InvalidUtf8, LineWindow, decode};
 
 const KIB: usize = 1024;
@@ -46,10 +46,14 @@ fn reads(criterion: &mut Criterion) -> Result<(), Box<dyn Error>> {
     let sandbox = Sandbox::open(workspace.path())?;
     let options = ReadFileOptions::default();
     // What a small file that the system has in its memory is read by.
+    let mut buffer = ReadBuffer::new();
     group.bench_function("ringfence", |bencher| {
         bencher.iter(|| {
-            let (path, limit) = (black_box(path), MAX_READ_FILE_SIZE_BYTES);
-            read_file_without_waiting(&sandbox, path, &options, InvalidUtf8::Reject, limit)
+            let (path, limit, invalid) =
+                (black_box(path), MAX_READ_FILE_SIZE_BYTES, InvalidUtf8::Reject);
+            let file =
+                read_file_without_waiting(&sandbox, path, &options, invalid, limit, &mut buffer);
+            file.map(|file| (black_box(&*file.content).len(), file.meta))
         });
     });
     group.bench_function("ringfence, on a worker", |bencher| {

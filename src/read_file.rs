@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -35,7 +36,7 @@ use crate::argument::{ArgumentError, SAFE_INTEGERS, positive_up_to};
 use crate::hash;
 use crate::path::{PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name};
 use crate::sandbox::{FileSize, OpenError, ReadBuffer, ReadError, RootError, Sandbox, WholeFile};
-use crate::text::{self, InvalidUtf8, LineWindow, NotText};
+use crate::text::{self, Decoded, InvalidUtf8, LineWindow, NotText, WindowText};
 
 // §3.2, §4.1: limits and defaults.
 
@@ -69,17 +70,25 @@ impl Default for ReadFileOptions {
 
 /// §4.2: the answer.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ReadFileOutput {
+pub struct ReadFileOutput<'buffer> {
     /// Relative to the workspace root, components separated by `/`.
     pub path: String,
     /// The window's lines joined by LF; a final LF is kept by the window that reaches the end.
-    pub content: String,
+    pub content: Cow<'buffer, str>,
     /// Whether lines follow this window.
     pub truncated: bool,
     /// The first of them.
     pub next_start_line: Option<u64>,
     /// The file as a whole.
     pub meta: ReadFileMeta,
+}
+
+impl ReadFileOutput<'_> {
+    /// The same, independent of the buffer that the file was read into.
+    #[must_use]
+    pub fn into_owned(self) -> ReadFileOutput<'static> {
+        ReadFileOutput { content: self.content.into_owned().into(), ..self }
+    }
 }
 
 /// §4.2: the file as a whole.
@@ -275,7 +284,7 @@ pub fn read_file(
     path: &str,
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
-) -> Result<ReadFileOutput, ReadFileError> {
+) -> Result<ReadFileOutput<'static>, ReadFileError> {
     let located = sandbox.locate(path).map_err(|refusal| {
         // The host's mistake comes before the model's.
         let cause: Cause =
@@ -292,20 +301,21 @@ pub fn read_file(
 /// [`read_file`], if the answer is to be had without waiting for anything: of a file of at most
 /// `limit` bytes that the system has in its memory. `None` says nothing else: [`read_file`] finds out
 /// what there is.
+///
+/// The content is lent from the buffer, where it can be.
 #[must_use]
-pub fn read_file_without_waiting(
+pub fn read_file_without_waiting<'buffer>(
     sandbox: &Sandbox,
     path: &str,
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
     limit: u64,
-) -> Option<ReadFileOutput> {
+    buffer: &'buffer mut ReadBuffer,
+) -> Option<ReadFileOutput<'buffer>> {
     let located = sandbox.locate(path).ok()?;
-    BUFFER.with_borrow_mut(|buffer| {
-        let limit = limit.min(MAX_READ_FILE_SIZE_BYTES);
-        let file = sandbox.read_without_waiting(&located, limit, buffer)?;
-        answer(&located, file, options, invalid_utf8).ok()
-    })
+    let limit = limit.min(MAX_READ_FILE_SIZE_BYTES);
+    let file = sandbox.read_without_waiting(&located, limit, buffer)?;
+    answer(&located, file, options, invalid_utf8).ok()
 }
 
 thread_local! {
@@ -318,42 +328,46 @@ fn read_located(
     path: &WorkspacePath,
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
-) -> Result<ReadFileOutput, Cause> {
+) -> Result<ReadFileOutput<'static>, Cause> {
     // stat → 種別検証
     let file = sandbox.open_file(path)?;
     let modified_ms = file.modified_ms();
     // サイズ検証
     BUFFER.with_borrow_mut(|buffer| {
         let bytes = file.read_into(MAX_READ_FILE_SIZE_BYTES, buffer)?;
-        Ok(answer(path, WholeFile { modified_ms, bytes }, options, invalid_utf8)?)
+        let file = WholeFile { modified_ms, bytes };
+        Ok(answer(path, file, options, invalid_utf8)?.into_owned())
     })
 }
 
-fn answer(
+fn answer<'buffer>(
     path: &WorkspacePath,
-    WholeFile { modified_ms: mtime_ms, bytes }: WholeFile<'_>,
+    WholeFile { modified_ms: mtime_ms, bytes }: WholeFile<'buffer>,
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
-) -> Result<ReadFileOutput, NotText> {
+) -> Result<ReadFileOutput<'buffer>, NotText> {
     let byte_length = bytes.len() as u64;
     let sha256 = options.include_hash.then(|| hash::to_hex(&hash::sha256(bytes)));
     // バイナリ判定 → text 読み取り
-    let decoded = text::decode(bytes, invalid_utf8)?;
-    let window = options.window.cut(&decoded.text);
+    let Decoded { text, replaced: replaced_count } = text::decode(bytes, invalid_utf8)?;
+    let WindowText { content, line_count, returned_line_count, next_start_line } = match text {
+        Cow::Borrowed(text) => options.window.cut(text),
+        Cow::Owned(text) => options.window.cut(&text).into_owned(),
+    };
     // メタ生成
     Ok(ReadFileOutput {
         path: path.as_shown().to_owned(),
-        truncated: window.next_start_line.is_some(),
-        next_start_line: window.next_start_line,
+        content,
+        truncated: next_start_line.is_some(),
+        next_start_line,
         meta: ReadFileMeta {
             byte_length,
-            line_count: window.line_count,
-            returned_line_count: window.returned_line_count,
+            line_count,
+            returned_line_count,
             mtime_ms,
-            replaced_count: decoded.replaced,
+            replaced_count,
             sha256,
         },
-        content: window.content,
     })
 }
 

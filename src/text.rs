@@ -1,7 +1,7 @@
 //! Decoding, newlines and line windows: pure functions over bytes.
 //!
 //! On its way from the disk to the window a file is not copied, unless it holds bytes that are not
-//! UTF-8: what is copied is the window. Fresh memory costs more than the work done in it.
+//! UTF-8, or the window CRLF. Fresh memory costs more than the work done in it.
 //!
 //! A line ends at LF; CRLF counts as LF; a lone CR, FF, VT, NEL, U+2028 and U+2029 are ordinary
 //! characters. The windows of a text, joined by LF, are the whole text with its line ends
@@ -12,7 +12,7 @@
 //!
 //! let decoded = decode(b"\xEF\xBB\xBFone\r\ntwo\r\nthree", InvalidUtf8::Reject)?;
 //! let window = LineWindow::new(1.try_into()?, 2.try_into()?).cut(&decoded.text);
-//! assert_eq!((window.content.as_str(), window.next_start_line), ("one\ntwo", Some(3)));
+//! assert_eq!((&*window.content, window.next_start_line), ("one\ntwo", Some(3)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -214,16 +214,24 @@ pub struct LineWindow {
 
 /// What a [`LineWindow`] shows of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct WindowText {
+pub struct WindowText<'text> {
     /// The window's lines joined by LF; a final LF of the text is kept by the window that reaches
     /// the text's end.
-    pub content: String,
+    pub content: Cow<'text, str>,
     /// How many lines the whole text has.
     pub line_count: u64,
     /// How many lines are in `content`.
     pub returned_line_count: u64,
     /// The line after this window, if the text has one.
     pub next_start_line: Option<u64>,
+}
+
+impl WindowText<'_> {
+    /// The same, independent of the text.
+    #[must_use]
+    pub fn into_owned(self) -> WindowText<'static> {
+        WindowText { content: self.content.into_owned().into(), ..self }
+    }
 }
 
 impl LineWindow {
@@ -238,13 +246,13 @@ impl LineWindow {
     /// Reads the whole text once, to count its lines; where the window stands makes no difference to
     /// what it costs.
     #[must_use]
-    pub fn cut(&self, text: &str) -> WindowText {
+    pub fn cut<'text>(&self, text: &'text str) -> WindowText<'text> {
         let lines = Lines::of(text);
         let line_count = lines.count();
         let skipped = self.start.get() - 1;
         let returned_line_count = self.max_lines.get().min(line_count.saturating_sub(skipped));
         if returned_line_count == 0 {
-            let content = String::new();
+            let content = Cow::default();
             return WindowText { content, line_count, returned_line_count, next_start_line: None };
         }
         let end = skipped + returned_line_count;
@@ -256,7 +264,7 @@ impl LineWindow {
             without_line_end(&text[from..lines.start_of(end)])
         };
         WindowText {
-            content: normalise_line_ends(window).into_owned(),
+            content: normalise_line_ends(window),
             line_count,
             returned_line_count,
             next_start_line: (!reaches_end).then_some(end + 1),

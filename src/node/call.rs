@@ -119,16 +119,37 @@ where
     W: FnOnce(&AtomicBool) -> T,
     T: Outcome,
 {
+    // Nobody can abort any more while the JavaScript thread is busy here.
+    run_here(env, prepare, |work| work(&AtomicBool::new(false)).into_js(env))
+}
+
+/// Runs the call here, by the way that waits for nothing if that gives the answer.
+pub(super) fn run_at_once_or_sync<'env, R, T: Outcome>(
+    env: &'env Env,
+    prepare: impl FnOnce() -> Result<Call<'env, R>, NotStarted<'env, T>>,
+    answer: impl FnOnce(&'env Env, &R) -> Option<Converted<'env>>,
+    work: impl FnOnce(R) -> T,
+) -> napi::Result<Unknown<'env>> {
+    run_here(env, prepare, |request| {
+        answer(env, &request).unwrap_or_else(|| work(request).into_js(env))
+    })
+}
+
+fn run_here<'env, R, T: Outcome>(
+    env: &'env Env,
+    prepare: impl FnOnce() -> Result<Call<'env, R>, NotStarted<'env, T>>,
+    run: impl FnOnce(R) -> Converted<'env>,
+) -> napi::Result<Unknown<'env>> {
     let outcome = guard(|| {
         let call = prepare()?;
-        if let Some(reason) = call.signals.reason_if_aborted(env) {
-            return Err(NotStarted::Aborted(reason));
+        match call.signals.reason_if_aborted(env) {
+            Some(reason) => Err(NotStarted::Aborted(reason)),
+            None => Ok(run(call.work)),
         }
-        // Nobody can abort any more while the JavaScript thread is busy here.
-        Ok((call.work)(&AtomicBool::new(false)))
     });
     let answer = match outcome {
-        Some(Ok(outcome) | Err(NotStarted::Refused(outcome))) => outcome.into_js(env)?,
+        Some(Ok(answer)) => answer?,
+        Some(Err(NotStarted::Refused(outcome))) => outcome.into_js(env)?,
         Some(Err(NotStarted::Aborted(reason))) => Err(reason),
         None => T::bug().into_js(env)?,
     };
@@ -157,20 +178,22 @@ where
 /// How a call runs that may have its answer at once.
 pub(super) struct AtOnce<R, T> {
     /// The answer, if nothing has to be waited for.
-    pub(super) try_answer: fn(&R) -> Option<T>,
+    pub(super) answer: TryAnswer<R>,
     /// The same for a call that has waited for its turn together with others, if the answer is small:
     /// many large ones are better had by many workers.
-    pub(super) try_small_answer: fn(&R) -> Option<T>,
+    pub(super) small_answer: TryAnswer<R>,
     /// The answer, whatever it takes.
     pub(super) work: fn(R) -> T,
 }
+
+type TryAnswer<R> = for<'env> fn(&'env Env, &R) -> Option<Converted<'env>>;
 
 /// Runs the call here if it has its answer at once and the event loop has had its turn, and on a
 /// worker otherwise: returns a promise, whatever comes.
 pub(super) fn run_at_once_or_async<'env, R, T>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Call<'env, R>, NotStarted<'env, T>>,
-    AtOnce { try_answer, try_small_answer, work }: AtOnce<R, T>,
+    AtOnce { answer, small_answer, work }: AtOnce<R, T>,
 ) -> napi::Result<Unknown<'env>>
 where
     R: Send + 'static,
@@ -181,12 +204,11 @@ where
             // Who passes a signal may abort right after the call, and counts on being heard.
             spawn(env, call.map(|request| move |_: &AtomicBool| work(request)), deferred);
         } else if turn::has_time() {
-            turn::spend(|| answer_or_spawn(env, call.work, try_answer, work, deferred));
+            turn::spend(|| answer_or_spawn(env, call.work, answer, work, deferred));
         } else {
             let request = call.work;
-            let piece = move |env: &Env| {
-                answer_or_spawn(env, request, try_small_answer, work, deferred);
-            };
+            let piece =
+                move |env: &Env| answer_or_spawn(env, request, small_answer, work, deferred);
             turn::wait_for_turn(env, Box::new(piece));
         }
     })
@@ -195,16 +217,16 @@ where
 fn answer_or_spawn<R, T>(
     env: &Env,
     request: R,
-    try_answer: fn(&R) -> Option<T>,
+    answer: TryAnswer<R>,
     work: fn(R) -> T,
     deferred: Deferred,
 ) where
     R: Send + 'static,
     T: Outcome + Send,
 {
-    if let Some(answer) = guard(|| try_answer(&request)).flatten() {
+    if let Some(answer) = guard(|| answer(env, &request)).flatten() {
         // It fails only where the environment is ending, and nobody waits any more.
-        let _ = settle(env, deferred, answer.into_js(env), bug::<T>);
+        let _ = settle(env, deferred, answer, bug::<T>);
     } else {
         let work = move |_: &AtomicBool| work(request);
         spawn(env, Call { work, signals: Signals::NONE, on_abort: OnAbort::Reject }, deferred);

@@ -49,7 +49,7 @@ pub struct FileUriContent {
     pub path: String,
     /// The file's text, decoded as `TextDecoder("utf-8")` does it; Markdown as it stands.
     #[napi(ts_type = "string")]
-    pub text: JsText,
+    pub text: JsText<'static>,
     /// The media type as the host's tree has it, or as the name and the content tell it;
     /// `text/plain` where there is none.
     pub mime_type: String,
@@ -246,7 +246,7 @@ impl Request {
 
 /// What was read, its text in the form that the engine takes.
 struct Content {
-    text: JsText,
+    text: JsText<'static>,
     media_type: String,
     size_bytes: f64,
 }

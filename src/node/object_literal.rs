@@ -12,7 +12,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
 use super::environment;
-use super::raw::{Kept, call_function, to_js};
+use super::raw::{Kept, call_function};
 
 thread_local! {
     /// With their environments, since a thread may host more than one.
@@ -43,7 +43,8 @@ impl ObjectLiteral {
         values: &[Unknown<'_>],
     ) -> napi::Result<Unknown<'env>> {
         let function = self.function(env)?;
-        call_function(env, to_js(env, ())?, function, values)
+        // An arrow function does not look at its `this`.
+        call_function(env, function, function, values)
             .map_err(|_| napi::Error::from_reason("an object literal threw"))
     }
 

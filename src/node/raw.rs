@@ -234,7 +234,7 @@ pub(super) fn to_js(env: &Env, value: impl ToNapiValue) -> napi::Result<Unknown<
     value.into_unknown(env)
 }
 
-impl ToNapiValue for JsText {
+impl ToNapiValue for JsText<'_> {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
         let env = Env::from_raw(env);
         match text {

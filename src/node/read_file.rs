@@ -1,8 +1,8 @@
 //! `readFile` and `readFileSync`.
 
+use std::cell::RefCell;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use napi::Env;
 use napi::bindgen_prelude::{Either, Null, Unknown};
@@ -10,7 +10,8 @@ use napi_derive::napi;
 
 use super::abort::Signals;
 use super::call::{
-    AtOnce, Call, Converted, NotStarted, OnAbort, Outcome, run_at_once_or_async, run_sync,
+    AtOnce, Call, Converted, NotStarted, OnAbort, Outcome, run_at_once_or_async,
+    run_at_once_or_sync,
 };
 use super::context::{Context, Purpose};
 use super::error;
@@ -22,7 +23,7 @@ use crate::argument::ArgumentError;
 use crate::read_file::{
     self as core, Cause, DEFAULT_MAX_LINES, MAX_LINES, ReadFileError, ReadFileOptions, START_LINE,
 };
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ReadBuffer, Sandbox};
 use crate::text::LineWindow;
 
 /// The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
@@ -35,14 +36,14 @@ pub const MAX_READ_FILE_SIZE_BYTES: u32 = {
 
 /// What `readFile` answers (specification `read_file` §4.2).
 #[napi(object, object_from_js = false, object_to_js = false, use_nullable = true)]
+#[allow(dead_code, reason = "the TypeScript type of what `Read` makes")]
 pub struct ReadFileOutput {
     /// The path relative to the workspace root, components separated by `/`; never absolute.
     pub path: String,
     /// The window's lines joined by `\n`. CRLF reads as `\n`; a final `\n` of the file is kept by
     /// the window that reaches the end of the file, so that the windows of a file joined by `\n`
     /// are its whole text.
-    #[napi(ts_type = "string")]
-    pub content: JsText,
+    pub content: String,
     /// Whether the file has lines after this window.
     pub truncated: bool,
     /// The `start_line` to go on with, or `null` when the window reaches the end.
@@ -54,6 +55,7 @@ pub struct ReadFileOutput {
 
 /// About a file as a whole. Everything in it comes from the same open file handle as the content.
 #[napi(object, object_from_js = false, object_to_js = false)]
+#[allow(dead_code, reason = "as above")]
 pub struct ReadFileMeta {
     /// The file's size in bytes, a byte order mark included.
     #[napi(js_name = "byte_length")]
@@ -95,8 +97,8 @@ pub fn read_file<'env>(
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
     let how = AtOnce {
-        try_answer: Request::answer_at_once,
-        try_small_answer: Request::answer_small_at_once,
+        answer: Request::answer_at_once,
+        small_answer: Request::answer_small_at_once,
         work: Request::run,
     };
     run_at_once_or_async(env, || prepare(env, context, path, options), how)
@@ -113,13 +115,15 @@ pub fn read_file_sync<'env>(
     path: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    let prepare = || prepare(env, context, path, options);
-    let work = |request: Request| {
-        // What is in memory takes fewer system calls that way.
-        let answer = request.answer_in_memory(core::MAX_READ_FILE_SIZE_BYTES, usize::MAX);
-        answer.unwrap_or_else(|| request.run())
-    };
-    run_sync(env, || Ok(prepare()?.map(|request| move |_: &AtomicBool| work(request))))
+    // What is in memory takes fewer system calls that way.
+    run_at_once_or_sync(
+        env,
+        || prepare(env, context, path, options),
+        |env, request: &Request| {
+            request.answer_in_memory(env, core::MAX_READ_FILE_SIZE_BYTES, usize::MAX)
+        },
+        Request::run,
+    )
 }
 
 /// How many bytes a file may have to be read at once together with many others.
@@ -129,7 +133,26 @@ const SMALL_FILE: u64 = 64 << 10;
 /// 1 MiB of Japanese takes a millisecond.
 const LONGEST_AT_ONCE: usize = 256 << 10;
 
-type Answer = Result<ReadFileOutput, ReadFileError>;
+pub(super) type Answer = Result<Read<'static>, ReadFileError>;
+
+/// What was read, its text in the form that the engine takes.
+pub(super) struct Read<'buffer> {
+    /// The rest; its own content is empty.
+    output: core::ReadFileOutput<'buffer>,
+    content: JsText<'buffer>,
+}
+
+impl<'buffer> From<core::ReadFileOutput<'buffer>> for Read<'buffer> {
+    fn from(mut output: core::ReadFileOutput<'buffer>) -> Self {
+        let content = std::mem::take(&mut output.content).into();
+        Self { output, content }
+    }
+}
+
+thread_local! {
+    /// Up to 1 MiB, of each thread that has an event loop.
+    static BUFFER: RefCell<ReadBuffer> = const { RefCell::new(ReadBuffer::new()) };
+}
 
 /// A call's arguments, read and checked.
 pub(super) struct Request {
@@ -140,26 +163,35 @@ pub(super) struct Request {
 
 impl Request {
     /// An answer for which the thread of the event loop can be kept.
-    fn answer_at_once(&self) -> Option<Answer> {
-        if self.options.include_hash {
+    fn answer_at_once<'env>(env: &'env Env, request: &Self) -> Option<Converted<'env>> {
+        if request.options.include_hash {
             // To hash 1 MiB takes some milliseconds where the CPU has no instructions for it.
-            return self.answer_small_at_once();
+            return Self::answer_small_at_once(env, request);
         }
-        self.answer_in_memory(core::MAX_READ_FILE_SIZE_BYTES, LONGEST_AT_ONCE)
+        request.answer_in_memory(env, core::MAX_READ_FILE_SIZE_BYTES, LONGEST_AT_ONCE)
     }
 
-    fn answer_small_at_once(&self) -> Option<Answer> {
-        self.answer_in_memory(SMALL_FILE, LONGEST_AT_ONCE)
+    fn answer_small_at_once<'env>(env: &'env Env, request: &Self) -> Option<Converted<'env>> {
+        request.answer_in_memory(env, SMALL_FILE, LONGEST_AT_ONCE)
     }
 
     /// The answer, if the system has the file in its memory and neither the file nor the window has
     /// more bytes than that.
-    fn answer_in_memory(&self, largest: u64, longest: usize) -> Option<Answer> {
+    fn answer_in_memory<'env>(
+        &self,
+        env: &'env Env,
+        largest: u64,
+        longest: usize,
+    ) -> Option<Converted<'env>> {
         let sandbox = self.context.open_without_waiting()?;
         let Self { context, path, options } = self;
         let invalid = context.invalid_utf8;
-        let output = core::read_file_without_waiting(&sandbox, path, options, invalid, largest)?;
-        (output.content.len() <= longest).then(|| Ok(output.into()))
+        BUFFER.with_borrow_mut(|buffer| {
+            let output =
+                core::read_file_without_waiting(&sandbox, path, options, invalid, largest, buffer)?;
+            // The string is made of the buffer's own bytes. No JavaScript of others runs meanwhile.
+            (output.content.len() <= longest).then(|| Read::from(output).into_js(env).map(Ok))
+        })
     }
 
     fn run(self) -> Answer {
@@ -246,22 +278,34 @@ const OUTPUT: ObjectLiteral = ObjectLiteral::new(
     }",
 );
 
-impl Answered for ReadFileOutput {
+impl Read<'_> {
     fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
-        let Self { path, content, truncated, next_start_line, meta } = self;
+        let Self { output, content } = self;
+        let core::ReadFileOutput { path, truncated, next_start_line, meta, .. } = output;
         let values = [
-            to_js(env, path)?,
+            to_js(env, JsText::from(path))?,
             to_js(env, content)?,
             to_js(env, truncated)?,
-            to_js(env, next_start_line.map_or(Either::B(Null), Either::A))?,
-            to_js(env, meta.byte_length)?,
-            to_js(env, meta.line_count)?,
-            to_js(env, meta.returned_line_count)?,
+            to_js(env, next_start_line.map_or(Either::B(Null), |line| Either::A(number(line))))?,
+            to_js(env, number(meta.byte_length))?,
+            to_js(env, number(meta.line_count))?,
+            to_js(env, number(meta.returned_line_count))?,
             to_js(env, meta.mtime_ms)?,
-            to_js(env, meta.replaced_count.map_or(Either::B(()), Either::A))?,
-            to_js(env, meta.sha256.map_or(Either::B(()), Either::A))?,
         ];
-        OUTPUT.make(env, &values)
+        let (replaced_count, sha256) = (meta.replaced_count, meta.sha256);
+        if replaced_count.is_none() && sha256.is_none() {
+            return OUTPUT.make(env, &values);
+        }
+        let replaced_count = replaced_count.map_or(Either::B(()), |n| Either::A(number(n)));
+        let further =
+            [to_js(env, replaced_count)?, to_js(env, sha256.map_or(Either::B(()), Either::A))?];
+        OUTPUT.make(env, &[&values[..], &further].concat())
+    }
+}
+
+impl Answered for Read<'static> {
+    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
+        Read::into_js(self, env)
     }
 
     fn bytes(&self) -> usize {
@@ -283,25 +327,5 @@ impl<T: Answered> Outcome for Result<T, ReadFileError> {
 
     fn bytes(&self) -> usize {
         self.as_ref().map_or(0, Answered::bytes)
-    }
-}
-
-impl From<core::ReadFileOutput> for ReadFileOutput {
-    fn from(output: core::ReadFileOutput) -> Self {
-        let core::ReadFileOutput { path, content, truncated, next_start_line, meta } = output;
-        Self {
-            path,
-            content: content.into(),
-            truncated,
-            next_start_line: next_start_line.map(number),
-            meta: ReadFileMeta {
-                byte_length: number(meta.byte_length),
-                line_count: number(meta.line_count),
-                returned_line_count: number(meta.returned_line_count),
-                mtime_ms: meta.mtime_ms,
-                replaced_count: meta.replaced_count.map(number),
-                sha256: meta.sha256,
-            },
-        }
     }
 }

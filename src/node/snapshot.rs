@@ -28,7 +28,7 @@ pub struct WorkspaceSnapshot {
     /// Where a limit has left something out stands a `…`: `… 12 more` for as many further entries
     /// of that very folder, or a mere `…` behind a folder that was not looked through.
     #[napi(ts_type = "string")]
-    pub text: JsText,
+    pub text: JsText<'static>,
     /// The paths of the entries in `text`, in the same order: relative to the root, components
     /// separated by `/`, those of folders with a final `/`. At most `maxEntries`.
     ///
@@ -36,7 +36,7 @@ pub struct WorkspaceSnapshot {
     /// `\n`, `\u{202e}`, `\xff` for a byte that is not UTF-8, `\\` for a backslash. So a path with
     /// a `\` in it is to be shown, and cannot be opened.
     #[napi(ts_type = "string[]")]
-    pub entries: Vec<JsText>,
+    pub entries: Vec<JsText<'static>>,
     /// Whether `maxDepth` or `maxEntries` has left something out. What is always left out, or
     /// cannot be read, does not count.
     pub truncated: bool,

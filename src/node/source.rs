@@ -53,7 +53,7 @@ pub struct SourceFile {
     /// The text, without a leading byte order mark; with `maxBytes` cut at the end of a character,
     /// at or below so many bytes.
     #[napi(ts_type = "string")]
-    pub content: JsText,
+    pub content: JsText<'static>,
     /// Whether the document goes on.
     pub is_truncated: bool,
 }

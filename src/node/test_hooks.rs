@@ -8,10 +8,9 @@ use napi_derive::napi;
 
 use super::abort::Signals;
 use super::call::{Call, OnAbort, run_async, run_sync};
-use super::read_file::ReadFileOutput;
-use crate::read_file::ReadFileError;
+use super::read_file::Answer;
 
-type Work = fn(&AtomicBool) -> Result<ReadFileOutput, ReadFileError>;
+type Work = fn(&AtomicBool) -> Answer;
 
 const PANIC: Work = |_| panic!("test hook");
 

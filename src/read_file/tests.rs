@@ -14,7 +14,7 @@ fn workspace(files: &[(&str, &[u8])]) -> (TempDir, Sandbox) {
     (directory, sandbox)
 }
 
-fn read(sandbox: &Sandbox, path: &str) -> Result<ReadFileOutput, ReadFileError> {
+fn read(sandbox: &Sandbox, path: &str) -> Result<ReadFileOutput<'static>, ReadFileError> {
     read_file(sandbox, path, &ReadFileOptions::default(), InvalidUtf8::Reject)
 }
 
