@@ -67,7 +67,7 @@ function newRun() {
   if (only.includes("loading")) buildEmptyAddon();
   const native = measureNative(only, options.quick);
   const runtimes = (options.runtimes ?? "node,node24,bun").split(",");
-  const results = only.some((name) => name in items) ? runtimes.map((name) => measure(name)) : [];
+  const results = only.some((name) => name in items) ? measureEach(runtimes) : [];
   const run = {
     date: new Date().toISOString().slice(0, 10),
     processor: cpus()[0]?.model ?? "an unknown processor",
@@ -94,32 +94,43 @@ function refuseDebugBuild() {
 }
 
 /**
- * @param {string} runtime
- * @returns {import("./measure.mjs").RuntimeResult}
+ * What one runtime has written is removed after the last one: where ext4 has no journal, making files
+ * gets ten times slower for minutes after many were removed.
+ *
+ * @param {readonly string[]} runtimes
  */
-function measure(runtime) {
-  console.error(`measuring on ${runtime}`);
+function measureEach(runtimes) {
   const folder = mkdtempSync(join(options.dir, "ringfence-bench-"));
   try {
-    const settings = {
-      only,
-      quick: options.quick,
-      root: join(folder, "workspace"),
-      against: options.against === undefined ? undefined : resolve(options.against),
-    };
-    const resultFile = join(folder, "result.json");
-    const child = spawnSync(
-      runtimeBinary(runtime),
-      [join(ROOT, "bench", "measure.mjs"), JSON.stringify(settings), resultFile],
-      { stdio: ["ignore", "ignore", "inherit"] },
-    );
-    if (child.error) throw child.error;
-    if (child.status !== 0)
-      throw new Error(`${runtime} ended with ${child.signal ?? child.status}`);
-    return JSON.parse(readFileSync(resultFile, "utf8"));
+    return runtimes.map((runtime) => measure(runtime, join(folder, runtime)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {string} runtime
+ * @param {string} folder Which does not exist yet.
+ * @returns {import("./measure.mjs").RuntimeResult}
+ */
+function measure(runtime, folder) {
+  console.error(`measuring on ${runtime}`);
+  mkdirSync(folder);
+  const settings = {
+    only,
+    quick: options.quick,
+    root: join(folder, "workspace"),
+    against: options.against === undefined ? undefined : resolve(options.against),
+  };
+  const resultFile = join(folder, "result.json");
+  const child = spawnSync(
+    runtimeBinary(runtime),
+    [join(ROOT, "bench", "measure.mjs"), JSON.stringify(settings), resultFile],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+  if (child.error) throw child.error;
+  if (child.status !== 0) throw new Error(`${runtime} ended with ${child.signal ?? child.status}`);
+  return JSON.parse(readFileSync(resultFile, "utf8"));
 }
 
 /**
