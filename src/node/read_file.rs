@@ -82,7 +82,8 @@ pub struct ReadFileMeta {
 ///
 /// `path` is relative to the workspace root; an absolute path that lies inside it is accepted, so
 /// that a secure-tool wrapper can take this function as its handler. Files up to
-/// `MAX_READ_FILE_SIZE_BYTES` are read, on a worker thread.
+/// `MAX_READ_FILE_SIZE_BYTES` are read: on Linux at once if the system has them in its memory, for
+/// 1 ms at the most in each turn of the event loop, and otherwise on a worker thread, as with a signal.
 ///
 /// Rejects with a `ReadFileError`, or with `signal.reason` when `options.signal` is aborted;
 /// never throws.
