@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { describe, test } from "node:test";
-import { MAX_READ_FILE_SIZE_BYTES } from "../index.js";
+import { MAX_READ_FILE_SIZE_BYTES, readFileSync } from "../index.js";
 import { decode, lineOfByte } from "./support/model.ts";
 import { notPosix } from "./support/platform.ts";
 import { Random } from "./support/random.ts";
@@ -538,6 +538,52 @@ describe("meta", () => {
       ws.write("a.txt", "a");
       const { meta } = await readEveryWay(ws, "a.txt", { include_hash: false });
       assert.ok(!("sha256" in meta));
+    }),
+  );
+});
+
+describe("the answer as an object", () => {
+  const KEYS = ["path", "content", "truncated", "next_start_line", "meta"];
+  const META = ["byte_length", "line_count", "returned_line_count", "mtime_ms"];
+
+  test(
+    "its keys come in the order of the specification, those not asked for not at all",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a\n");
+      const cases: [object, object, string[]][] = [
+        [{}, {}, []],
+        [{}, { include_hash: true }, ["sha256"]],
+        [{ invalidUtf8: "replace" }, {}, ["replaced_count"]],
+        [{ invalidUtf8: "replace" }, { include_hash: true }, ["replaced_count", "sha256"]],
+      ];
+      for (const [settings, options, further] of cases) {
+        const answer = await readEveryWay(ws, "a.txt", options, { ...settings });
+        assert.deepEqual(Object.keys(answer), KEYS);
+        assert.deepEqual(Object.keys(answer.meta), [...META, ...further]);
+      }
+    }),
+  );
+
+  test(
+    "its keys are its own, whatever setters all objects inherit",
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a\n");
+      const taken: unknown[] = [];
+      const keys = [...KEYS, ...META];
+      for (const key of keys) {
+        Object.defineProperty(Object.prototype, key, {
+          set: (value) => void taken.push(value),
+          configurable: true,
+        });
+      }
+      try {
+        const answer = readFileSync(ws.context, "a.txt");
+        assert.deepEqual(Object.keys(answer), KEYS);
+        assert.equal(answer.content, "a\n");
+        assert.deepEqual(taken, []);
+      } finally {
+        for (const key of keys) delete (Object.prototype as Record<string, unknown>)[key];
+      }
     }),
   );
 });

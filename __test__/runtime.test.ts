@@ -290,18 +290,29 @@ describe("processes", () => {
   );
 
   for (const [scene, behaviour, says] of [
-    ["timersReplaced", "large reads end where setImmediate never calls back", "8"],
-    ["timersDeleted", "large reads end where there is no setImmediate", "8"],
-    ["timersReplacedMeanwhile", "large reads end where setImmediate is replaced meanwhile", "8"],
-    ["timersRestored", "large reads end where setImmediate was replaced for a while", "16"],
+    ["timersReplaced", "large reads end where setImmediate never calls back", "32"],
+    ["timersDeleted", "large reads end where there is no setImmediate", "32"],
+    ["timersReplacedMeanwhile", "large reads end where setImmediate is replaced meanwhile", "32"],
+    ["timersRestored", "large reads end where setImmediate was replaced for a while", "64"],
     ["signalsOfReads", "the signals of reads that have ended are collected", "collected"],
     ["signalsOfRefusals", "the signals of refusals are collected", "collected"],
     ["signalsOfAborted", "the signals of reads that were aborted are collected", "collected"],
     ["signalsWithoutRemoval", "signals that keep their listeners are collected", "collected"],
     ["linger", "an open Workspace does not keep the process alive", "read"],
     ["leave", "a process may exit with reads under way", "left"],
+    ["leaveQueue", "a process may exit while reads wait for the next turn", "left"],
+    [
+      "closeQueue",
+      "reads that wait for the next turn are done though the Workspace is closed",
+      "5000",
+    ],
     ["collect", "a Workspace that is collected with reads under way still serves them", "32"],
     ["terminate", "a worker may be terminated with reads under way", "terminated"],
+    [
+      "terminateQueue",
+      "a worker may be terminated while reads wait for the next turn",
+      "terminated",
+    ],
     ["unhandled", "a refusal that nobody handles is an ordinary unhandledRejection", "NOT_FOUND"],
   ] as const) {
     test(

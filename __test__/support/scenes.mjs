@@ -9,9 +9,9 @@ import { readFile, Workspace } from "../../index.js";
 const [, , scene, root] = process.argv;
 const collectGarbage = () => (globalThis.Bun ? globalThis.Bun.gc(true) : globalThis.gc());
 
-/** Eight reads of 1 MiB, too many for one turn of the event loop. */
+/** Reads of 1 MiB, too many for one turn of the event loop. */
 const largeReads = () =>
-  Array.from({ length: 8 }, () => readFile({ workspaceRoot: root }, "a.txt"));
+  Array.from({ length: 32 }, () => readFile({ workspaceRoot: root }, "a.txt"));
 
 const neverCalls = () => ({});
 
@@ -44,6 +44,37 @@ const scenes = {
     for (let i = 0; i < 64; i++) readFile({ workspaceRoot: root }, "a.txt");
     console.log("left");
     process.exit(0);
+  },
+
+  leaveQueue() {
+    fs.writeFileSync(path.join(root, "small.txt"), "small");
+    for (let i = 0; i < 5_000; i++) readFile({ workspaceRoot: root }, "small.txt");
+    console.log("left");
+    process.exit(0);
+  },
+
+  async closeQueue() {
+    fs.writeFileSync(path.join(root, "small.txt"), "small");
+    const workspace = Workspace.open(root);
+    const reads = Array.from({ length: 5_000 }, () => readFile(workspace, "small.txt"));
+    workspace.close();
+    const answers = await Promise.all(reads);
+    console.log(answers.filter(({ content }) => content === "small").length);
+  },
+
+  async terminateQueue() {
+    fs.writeFileSync(path.join(root, "small.txt"), "small");
+    const paths = Array.from({ length: 50_000 }, () => "small.txt");
+    for (let i = 0; i < 5; i++) {
+      const worker = new Worker(new URL("./reader-worker.mjs", import.meta.url), {
+        workerData: { context: { workspaceRoot: root }, paths },
+      });
+      await new Promise((resolve) => worker.once("online", resolve));
+      await new Promise((resolve) => setTimeout(resolve, 50 * i));
+      await worker.terminate();
+    }
+    await readFile({ workspaceRoot: root }, "small.txt");
+    console.log("terminated");
   },
 
   async collect() {
