@@ -569,7 +569,7 @@ describe("the answer as an object", () => {
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a\n");
       const taken: unknown[] = [];
-      const keys = [...KEYS, ...META];
+      const keys = [...KEYS, ...META, "replaced_count", "sha256"];
       for (const key of keys) {
         Object.defineProperty(Object.prototype, key, {
           set: (value) => void taken.push(value),
@@ -578,8 +578,11 @@ describe("the answer as an object", () => {
       }
       try {
         const answer = readFileSync(ws.context, "a.txt");
+        const context = { ...ws.context, invalidUtf8: "replace" } as const;
+        const more = readFileSync(context, "a.txt", { include_hash: true });
         assert.deepEqual(Object.keys(answer), KEYS);
         assert.equal(answer.content, "a\n");
+        assert.deepEqual(Object.keys(more.meta), [...META, "replaced_count", "sha256"]);
         assert.deepEqual(taken, []);
       } finally {
         for (const key of keys) delete (Object.prototype as Record<string, unknown>)[key];

@@ -313,6 +313,11 @@ describe("processes", () => {
       "a worker may be terminated while reads wait for the next turn",
       "terminated",
     ],
+    [
+      "throwingThen",
+      "what a getter throws that all objects inherit ends one read alone",
+      "small,then",
+    ],
     ["unhandled", "a refusal that nobody handles is an ordinary unhandledRejection", "NOT_FOUND"],
   ] as const) {
     test(

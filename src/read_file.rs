@@ -302,7 +302,8 @@ pub fn read_file(
 /// `limit` bytes that the system has in its memory. `None` says nothing else: [`read_file`] finds out
 /// what there is.
 ///
-/// The content is lent from the buffer, where it can be.
+/// The content is lent from the buffer, where it can be. A file with bytes that are not UTF-8, which take
+/// long to replace, has no answer here.
 #[must_use]
 pub fn read_file_without_waiting<'buffer>(
     sandbox: &Sandbox,
@@ -315,7 +316,9 @@ pub fn read_file_without_waiting<'buffer>(
     let located = sandbox.locate(path).ok()?;
     let limit = limit.min(MAX_READ_FILE_SIZE_BYTES);
     let file = sandbox.read_without_waiting(&located, limit, buffer)?;
-    answer(&located, file, options, invalid_utf8).ok()
+    let mut output = answer(&located, file, options, InvalidUtf8::Reject).ok()?;
+    output.meta.replaced_count = (invalid_utf8 == InvalidUtf8::Replace).then_some(0);
+    Some(output)
 }
 
 thread_local! {

@@ -62,6 +62,29 @@ const scenes = {
     console.log(answers.filter(({ content }) => content === "small").length);
   },
 
+  async throwingThen() {
+    fs.writeFileSync(path.join(root, "small.txt"), "small");
+    const outcomes = new Set();
+    let looks = 0;
+    Object.defineProperty(Object.prototype, "then", {
+      configurable: true,
+      get() {
+        looks += 1;
+        if (looks % 50 === 0) throw new Error("then");
+        return undefined;
+      },
+    });
+    const settled = Array.from({ length: 3_000 }, () =>
+      readFile({ workspaceRoot: root }, "small.txt").then(
+        ({ content }) => void outcomes.add(content),
+        ({ message }) => void outcomes.add(message),
+      ),
+    );
+    await Promise.all(settled);
+    delete Object.prototype.then;
+    console.log([...outcomes].sort().join());
+  },
+
   async terminateQueue() {
     fs.writeFileSync(path.join(root, "small.txt"), "small");
     const paths = Array.from({ length: 50_000 }, () => "small.txt");

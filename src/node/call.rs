@@ -203,8 +203,8 @@ where
         if !call.signals.is_empty() {
             // Who passes a signal may abort right after the call, and counts on being heard.
             spawn(env, call.map(|request| move |_: &AtomicBool| work(request)), deferred);
-        } else if turn::has_time() {
-            turn::spend(|| answer_or_spawn(env, call.work, answer, work, deferred));
+        } else if let Some(time) = turn::take_time(env) {
+            time.spend(env, || answer_or_spawn(env, call.work, answer, work, deferred));
         } else {
             let request = call.work;
             let piece =
@@ -353,8 +353,8 @@ impl PendingCall {
         };
         if is_small {
             settle(env);
-        } else if turn::has_time() {
-            turn::spend(|| settle(env));
+        } else if let Some(time) = turn::take_time(env) {
+            time.spend(env, || settle(env));
         } else {
             turn::wait_for_turn(env, Box::new(settle));
         }

@@ -6,7 +6,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use super::call::run_async;
+use super::call::{Converted, run_async};
 use super::raw::to_js;
 use super::read_file::{Answered, Request, prepare};
 use crate::near_miss as core;
@@ -48,7 +48,7 @@ fn run(request: &Request) -> Answer {
 }
 
 impl Answered for Vec<String> {
-    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
-        to_js(env, self)
+    fn into_js(self, env: &Env) -> Converted<'_> {
+        Ok(Ok(to_js(env, self)?))
     }
 }

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
+use super::call::Converted;
 use super::environment;
 use super::raw::{Kept, call_function};
 
@@ -36,16 +37,15 @@ impl ObjectLiteral {
         Self { source }
     }
 
-    /// The object of these values.
-    pub(super) fn make<'env>(
-        &self,
-        env: &'env Env,
-        values: &[Unknown<'_>],
-    ) -> napi::Result<Unknown<'env>> {
+    /// The object of these values, or what was thrown instead, as where there is no stack left.
+    pub(super) fn make<'env>(&self, env: &'env Env, values: &[Unknown<'_>]) -> Converted<'env> {
         let function = self.function(env)?;
         // An arrow function does not look at its `this`.
-        call_function(env, function, function, values)
-            .map_err(|_| napi::Error::from_reason("an object literal threw"))
+        match call_function(env, function, function, values) {
+            Ok(object) => Ok(Ok(object)),
+            Err(Some(thrown)) => Ok(Err(thrown)),
+            Err(None) => Err(napi::Error::from_reason("an object literal failed")),
+        }
     }
 
     fn function<'env>(&self, env: &'env Env) -> napi::Result<Unknown<'env>> {

@@ -37,7 +37,13 @@ impl Deferred {
     pub(super) fn resolve(self, env: &Env, value: Unknown<'_>) -> napi::Result<()> {
         // SAFETY: `self.0` came from `napi_create_promise` and has not been used, as settling
         // takes `self`; `value` is a handle of the same environment and of a scope still open.
-        check(unsafe { sys::napi_resolve_deferred(env.raw(), self.0, value.raw()) })
+        let status = unsafe { sys::napi_resolve_deferred(env.raw(), self.0, value.raw()) };
+        if status != sys::Status::napi_ok {
+            // A getter `then` that every object inherits has thrown. The promise is rejected with that,
+            // but the exception stays pending, and would come out of whatever is called next.
+            clear_exception(env);
+        }
+        check(status)
     }
 
     /// Rejects the promise.

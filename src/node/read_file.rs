@@ -187,12 +187,13 @@ impl Request {
         let sandbox = self.context.open_without_waiting()?;
         let Self { context, path, options } = self;
         let invalid = context.invalid_utf8;
-        BUFFER.with_borrow_mut(|buffer| {
+        let values = BUFFER.with_borrow_mut(|buffer| {
             let output =
                 core::read_file_without_waiting(&sandbox, path, options, invalid, largest, buffer)?;
-            // The string is made of the buffer's own bytes. No JavaScript of others runs meanwhile.
-            (output.content.len() <= longest).then(|| Read::from(output).into_js(env).map(Ok))
-        })
+            // The string is made of the buffer's own bytes.
+            (output.content.len() <= longest).then(|| Read::from(output).into_values(env))
+        })?;
+        Some(values.and_then(|values| values.into_object(env)))
     }
 
     fn run(self) -> Answer {
@@ -259,8 +260,8 @@ fn read_options(options: Option<Argument<'_>>) -> Result<ReadFileOptions, Argume
 
 /// What is answered where a failure is a [`ReadFileError`].
 pub(super) trait Answered: 'static {
-    /// The answer in JavaScript's form.
-    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>>;
+    /// As [`Outcome::into_js`].
+    fn into_js(self, env: &Env) -> Converted<'_>;
 
     /// As [`Outcome::bytes`].
     fn bytes(&self) -> usize {
@@ -268,22 +269,48 @@ pub(super) trait Answered: 'static {
     }
 }
 
-/// [`ReadFileOutput`] of its fields, and those of its `meta`, in order.
+/// [`ReadFileOutput`] of its fields and those of its `meta`, in order.
 const OUTPUT: ObjectLiteral = ObjectLiteral::new(
-    "(path, content, truncated, next_start_line, byte_length, line_count, returned_line_count, \
-      mtime_ms, replaced_count, sha256) => {
-        const meta = { byte_length, line_count, returned_line_count, mtime_ms };
-        if (replaced_count !== undefined) meta.replaced_count = replaced_count;
-        if (sha256 !== undefined) meta.sha256 = sha256;
-        return { path, content, truncated, next_start_line, meta };
-    }",
+    "(path, content, truncated, next_start_line, \
+      byte_length, line_count, returned_line_count, mtime_ms) => ({
+        path, content, truncated, next_start_line,
+        meta: { byte_length, line_count, returned_line_count, mtime_ms },
+    })",
 );
 
+/// The same with those keys of `meta` that have to be asked for; a value that is not there is `undefined`.
+const OUTPUT_WITH_MORE: ObjectLiteral = ObjectLiteral::new(
+    "(path, content, truncated, next_start_line, \
+      byte_length, line_count, returned_line_count, mtime_ms, replaced_count, sha256) => ({
+        path, content, truncated, next_start_line,
+        meta: {
+            byte_length, line_count, returned_line_count, mtime_ms,
+            ...(replaced_count === undefined ? null : { replaced_count }),
+            ...(sha256 === undefined ? null : { sha256 }),
+        },
+    })",
+);
+
+/// What an answer is made of.
+struct Values<'env> {
+    always: [Unknown<'env>; 8],
+    more: Option<[Unknown<'env>; 2]>,
+}
+
+impl<'env> Values<'env> {
+    fn into_object(self, env: &'env Env) -> Converted<'env> {
+        match self.more {
+            None => OUTPUT.make(env, &self.always),
+            Some(more) => OUTPUT_WITH_MORE.make(env, &[&self.always[..], &more].concat()),
+        }
+    }
+}
+
 impl Read<'_> {
-    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
+    fn into_values(self, env: &Env) -> napi::Result<Values<'_>> {
         let Self { output, content } = self;
         let core::ReadFileOutput { path, truncated, next_start_line, meta, .. } = output;
-        let values = [
+        let always = [
             to_js(env, JsText::from(path))?,
             to_js(env, content)?,
             to_js(env, truncated)?,
@@ -293,20 +320,20 @@ impl Read<'_> {
             to_js(env, number(meta.returned_line_count))?,
             to_js(env, meta.mtime_ms)?,
         ];
-        let (replaced_count, sha256) = (meta.replaced_count, meta.sha256);
-        if replaced_count.is_none() && sha256.is_none() {
-            return OUTPUT.make(env, &values);
-        }
-        let replaced_count = replaced_count.map_or(Either::B(()), |n| Either::A(number(n)));
-        let further =
-            [to_js(env, replaced_count)?, to_js(env, sha256.map_or(Either::B(()), Either::A))?];
-        OUTPUT.make(env, &[&values[..], &further].concat())
+        let more = match (meta.replaced_count, meta.sha256) {
+            (None, None) => None,
+            (replaced_count, sha256) => Some([
+                to_js(env, replaced_count.map_or(Either::B(()), |n| Either::A(number(n))))?,
+                to_js(env, sha256.map_or(Either::B(()), Either::A))?,
+            ]),
+        };
+        Ok(Values { always, more })
     }
 }
 
 impl Answered for Read<'static> {
-    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
-        Read::into_js(self, env)
+    fn into_js(self, env: &Env) -> Converted<'_> {
+        self.into_values(env)?.into_object(env)
     }
 
     fn bytes(&self) -> usize {
@@ -316,10 +343,10 @@ impl Answered for Read<'static> {
 
 impl<T: Answered> Outcome for Result<T, ReadFileError> {
     fn into_js(self, env: &Env) -> Converted<'_> {
-        Ok(match self {
-            Ok(output) => Ok(output.into_js(env)?),
-            Err(error) => Err(error::into_js(env, &error)?),
-        })
+        match self {
+            Ok(output) => output.into_js(env),
+            Err(error) => Ok(Err(error::into_js(env, &error)?)),
+        }
     }
 
     fn bug() -> Self {

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::IoSliceMut;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
@@ -34,19 +35,13 @@ pub(super) fn read<'buffer>(
     limit: u64,
     buffer: &'buffer mut ReadBuffer,
 ) -> Option<WholeFile<'buffer>> {
-    let mut is_new = false;
-    let ask = || {
-        is_new = true;
-        LastRoot::is(&root.spelled) || opens_in_memory(&root.directory)
-    };
-    if !*root.opens_in_memory.get_or_init(ask) || path.must_be_directory() {
+    if path.must_be_directory()
+        || !*root.opens_in_memory.get_or_init(|| opens_in_memory(&root.directory))
+    {
         return None;
     }
     let file = open(root, path)?;
     let facts = fstat(&file).ok()?;
-    if is_new {
-        LastRoot::remember(&root.spelled, facts.st_dev);
-    }
     let size = u64::try_from(facts.st_size).ok().filter(|&size| size <= limit)?;
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
         return None;
@@ -75,37 +70,38 @@ fn read_whole<'buffer>(
     (read == size).then_some(&bytes[..size])
 }
 
-/// The root of which a file was read last: a root that is opened anew for each call need not be asked
-/// each time what it is on.
+/// What was found out about the root that was opened last: one that is opened anew for each call need
+/// not be asked each time what it is on.
 struct LastRoot {
     path: PathBuf,
-    device: u64,
+    asked: Instant,
+    opens_in_memory: bool,
 }
+
+/// How long that counts. So long, and no longer, a file system that was mounted over the root just now may
+/// be taken for what was there before, and may keep its caller waiting.
+const STAYS_TRUE: Duration = Duration::from_millis(100);
 
 thread_local! {
     static LAST_ROOT: RefCell<Option<LastRoot>> = const { RefCell::new(None) };
 }
 
-impl LastRoot {
-    /// Whether a path is that of the last root. What is mounted over that since is opened once, and
-    /// noticed thereby.
-    fn is(path: &Path) -> bool {
-        LAST_ROOT.with_borrow(|last| {
-            last.as_ref().is_some_and(|last| last.path.as_os_str() == path.as_os_str())
-        })
-    }
-
-    fn remember(path: &Path, device: u64) {
-        LAST_ROOT.with_borrow_mut(|last| match last {
-            Some(last) if last.path.as_os_str() != path.as_os_str() => {
-                path.clone_into(&mut last.path);
-                last.device = device;
-            }
-            Some(same) if same.device == device => {}
-            Some(_) => *last = None,
-            None => *last = Some(Self { path: path.to_owned(), device }),
-        });
-    }
+/// Spares a root that was opened by its path just now what has been found out about that path.
+pub(super) fn recall(root: &Root) {
+    let (path, now) = (root.spelled.as_path(), Instant::now());
+    let is_known = |last: &LastRoot| {
+        last.path.as_os_str() == path.as_os_str()
+            && now.saturating_duration_since(last.asked) < STAYS_TRUE
+    };
+    let known = LAST_ROOT.with_borrow_mut(|last| match last {
+        Some(last) if is_known(last) => last.opens_in_memory,
+        _ => {
+            let opens_in_memory = opens_in_memory(&root.directory);
+            *last = Some(LastRoot { path: path.to_owned(), asked: now, opens_in_memory });
+            opens_in_memory
+        }
+    });
+    root.opens_in_memory.get_or_init(|| known);
 }
 
 /// Whether a file system opens what it has looked up before without asking anybody.

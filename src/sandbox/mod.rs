@@ -210,7 +210,9 @@ impl Sandbox {
     pub fn open_without_waiting(root: &Path) -> Option<Self> {
         let directory = cached::open_root(root)?;
         let containment = system::containment(&directory);
-        Some(Self::new(root, directory, containment))
+        let sandbox = Self::new(root, directory, containment);
+        cached::recall(&sandbox.root);
+        Some(sandbox)
     }
 
     fn open_root(root: &Path) -> Result<system::Directory, RootError> {

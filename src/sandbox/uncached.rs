@@ -10,6 +10,8 @@ pub(super) fn open_root(_: &Path) -> Option<Directory> {
     None
 }
 
+pub(super) fn recall(_: &Root) {}
+
 pub(super) fn read<'buffer>(
     _: &Root,
     _: &WorkspacePath,
