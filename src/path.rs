@@ -194,6 +194,12 @@ impl WorkspacePath {
         if self.is_root() { "." } else { &self.relative }
     }
 
+    /// [`WorkspacePath::as_shown`], as a string of its own.
+    #[must_use]
+    pub fn into_shown(self) -> String {
+        if self.is_root() { ".".to_owned() } else { self.relative }
+    }
+
     /// Whether this is the workspace root itself.
     #[must_use]
     pub fn is_root(&self) -> bool {

@@ -316,7 +316,7 @@ pub fn read_file_without_waiting<'buffer>(
     let located = sandbox.locate(path).ok()?;
     let limit = limit.min(MAX_READ_FILE_SIZE_BYTES);
     let file = sandbox.read_without_waiting(&located, limit, buffer)?;
-    let mut output = answer(&located, file, options, InvalidUtf8::Reject).ok()?;
+    let mut output = answer(located, file, options, InvalidUtf8::Reject).ok()?;
     output.meta.replaced_count = (invalid_utf8 == InvalidUtf8::Replace).then_some(0);
     Some(output)
 }
@@ -339,12 +339,12 @@ fn read_located(
     BUFFER.with_borrow_mut(|buffer| {
         let bytes = file.read_into(MAX_READ_FILE_SIZE_BYTES, buffer)?;
         let file = WholeFile { modified_ms, bytes };
-        Ok(answer(path, file, options, invalid_utf8)?.into_owned())
+        Ok(answer(path.clone(), file, options, invalid_utf8)?.into_owned())
     })
 }
 
 fn answer<'buffer>(
-    path: &WorkspacePath,
+    path: WorkspacePath,
     WholeFile { modified_ms: mtime_ms, bytes }: WholeFile<'buffer>,
     options: &ReadFileOptions,
     invalid_utf8: InvalidUtf8,
@@ -359,7 +359,7 @@ fn answer<'buffer>(
     };
     // メタ生成
     Ok(ReadFileOutput {
-        path: path.as_shown().to_owned(),
+        path: path.into_shown(),
         content,
         truncated: next_start_line.is_some(),
         next_start_line,

@@ -26,9 +26,8 @@ use super::environment;
 /// then is ended, so that a turn can take longer by one piece of work.
 const TIME_PER_TURN: Duration = Duration::from_millis(1);
 
-/// How long after a turn's first piece of work it is asked whether the next turn has come: in time for
-/// the answer to be there when it is needed.
-const ASK_AFTER: Duration = Duration::from_micros(500);
+/// When it is asked whether the next turn has come: in time for the answer to be there when it is needed.
+const ASK_AT: Duration = Duration::from_micros(500);
 
 /// How long a loop may be without a turn, whoever keeps it: a program that works between one read and
 /// the next would not come back to its timers for as long as it finds its files in memory.
@@ -69,8 +68,9 @@ impl Turn {
 
     /// Whether it is to be found out if the next turn has come.
     fn must_ask(&self, now: Instant) -> bool {
-        let is_old = |began| now.saturating_duration_since(began) >= ASK_AFTER;
-        self.errand.is_none() && (!self.waiting.is_empty() || self.began.is_some_and(is_old))
+        let is_long = |began| now.saturating_duration_since(began) >= LONGEST_TURN;
+        self.errand.is_none()
+            && (!self.waiting.is_empty() || self.spent >= ASK_AT || self.began.is_some_and(is_long))
     }
 }
 
@@ -225,9 +225,11 @@ mod tests {
         let mut turn = turn_with(Duration::ZERO, 0);
         assert!(!turn.must_ask(now));
         turn.began = Some(now);
-        assert!(!turn.must_ask(now) && turn.must_ask(now + ASK_AFTER));
+        assert!(!turn.must_ask(now) && turn.must_ask(now + LONGEST_TURN));
+        turn.spent = ASK_AT;
+        assert!(turn.must_ask(now));
         turn.errand = Some(Sent { at: now, returns: Arc::default() });
-        assert!(!turn.must_ask(now + ASK_AFTER));
+        assert!(!turn.must_ask(now + LONGEST_TURN));
     }
 
     #[test]
