@@ -2,9 +2,9 @@
 //!
 //! Through Node-API an object is made by setting one property after another, each by a name that the
 //! engine has to look up: for the nine of `readFile` that takes Node three times as long as all the rest
-//! of the answer, and half of that in Bun. A function that returns an object literal is
-//! compiled once, and after that makes the whole in a tenth of the time. Nor does a literal ask the
-//! setters that a program may have put on `Object.prototype`.
+//! of the answer, and half as long in Bun. A function that returns an object literal is compiled once, and
+//! after that makes the whole in a tenth of the time. Nor does a literal ask the setters that a program
+//! may have put on `Object.prototype`.
 
 use std::cell::RefCell;
 

@@ -38,10 +38,10 @@ impl Deferred {
         // SAFETY: `self.0` came from `napi_create_promise` and has not been used, as settling
         // takes `self`; `value` is a handle of the same environment and of a scope still open.
         let status = unsafe { sys::napi_resolve_deferred(env.raw(), self.0, value.raw()) };
-        if status != sys::Status::napi_ok {
-            // A getter `then` that every object inherits has thrown. The promise is rejected with that,
-            // but the exception stays pending, and would come out of whatever is called next.
-            clear_exception(env);
+        if status != sys::Status::napi_ok && take_exception(env).is_some() {
+            // A getter `then` that every object inherits has thrown, and the promise has been rejected
+            // with that. Left pending, the exception would come out of whatever is called next.
+            return Ok(());
         }
         check(status)
     }
