@@ -15,6 +15,20 @@ const largeReads = () =>
 
 const neverCalls = () => ({});
 
+/** Terminates five workers, each `pause` ms later than the one before, while they read a file so often. */
+async function terminateReaders(name, times, pause) {
+  const context = { workspaceRoot: root };
+  for (let i = 0; i < 5; i++) {
+    const worker = new Worker(new URL("./reader-worker.mjs", import.meta.url), {
+      workerData: { context, paths: Array(times).fill(name) },
+    });
+    await new Promise((resolve) => worker.once("online", resolve));
+    await new Promise((resolve) => setTimeout(resolve, pause * i));
+    await worker.terminate();
+  }
+  await readFile(context, name);
+}
+
 /** Reads on `count` signals, each of its own and forgotten at the end; tells how many stay. */
 async function signalsLeft(count, read) {
   const signals = [];
@@ -87,16 +101,7 @@ const scenes = {
 
   async terminateQueue() {
     fs.writeFileSync(path.join(root, "small.txt"), "small");
-    const paths = Array.from({ length: 50_000 }, () => "small.txt");
-    for (let i = 0; i < 5; i++) {
-      const worker = new Worker(new URL("./reader-worker.mjs", import.meta.url), {
-        workerData: { context: { workspaceRoot: root }, paths },
-      });
-      await new Promise((resolve) => worker.once("online", resolve));
-      await new Promise((resolve) => setTimeout(resolve, 50 * i));
-      await worker.terminate();
-    }
-    await readFile({ workspaceRoot: root }, "small.txt");
+    await terminateReaders("small.txt", 50_000, 50);
     console.log("terminated");
   },
 
@@ -118,16 +123,7 @@ const scenes = {
   },
 
   async terminate() {
-    const paths = Array.from({ length: 200 }, () => "a.txt");
-    for (let i = 0; i < 5; i++) {
-      const worker = new Worker(new URL("./reader-worker.mjs", import.meta.url), {
-        workerData: { context: { workspaceRoot: root }, paths },
-      });
-      await new Promise((resolve) => worker.once("online", resolve));
-      await new Promise((resolve) => setTimeout(resolve, 10 * i));
-      await worker.terminate();
-    }
-    await readFile({ workspaceRoot: root }, "a.txt");
+    await terminateReaders("a.txt", 200, 10);
     console.log("terminated");
   },
 
