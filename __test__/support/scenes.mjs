@@ -80,6 +80,7 @@ const scenes = {
     fs.writeFileSync(path.join(root, "small.txt"), "small");
     const outcomes = new Set();
     let looks = 0;
+    // biome-ignore lint/suspicious/noThenProperty: a program that does it is what this scene plays
     Object.defineProperty(Object.prototype, "then", {
       configurable: true,
       get() {
