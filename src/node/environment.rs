@@ -18,9 +18,11 @@ pub(super) fn key(env: &Env) -> napi::Result<usize> {
     if !is_live(key) {
         KNOWN.with_borrow_mut(|known| known.push(key));
         env.add_env_cleanup_hook(key, |key| {
+            // Node does not free the references that an environment leaves behind, so these are deleted
+            // while it still lives.
+            object_literal::forget(key);
             KNOWN.with_borrow_mut(|known| known.retain(|&live| live != key));
             abort::forget(key);
-            object_literal::forget(key);
             turn::forget(key);
         })?;
     }
