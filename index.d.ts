@@ -4,19 +4,19 @@
 /** How far a host lets its tools write. */
 export type WriteScope = "read-only" | "workspace-write" | "unrestricted";
 
-/** Who keeps paths inside the workspace: see `Workspace.containment`. */
+/** How paths are kept inside the workspace: see `Workspace.containment`. */
 export type Containment = "kernel" | "walk";
 
 /**
- * What becomes of a file that is not UTF-8: it is refused (`"reject"`, the default, because a
- * silent U+FFFD written back destroys the file), or each ill-formed sequence reads as U+FFFD, as
- * `TextDecoder` does it, and `meta.replaced_count` counts them (`"replace"`).
+ * How a file that is not UTF-8 is read. `"reject"`, the default, refuses it, because a U+FFFD that is
+ * written back destroys the file. `"replace"` reads each ill-formed sequence as U+FFFD, as
+ * `TextDecoder` does, and counts them in `meta.replaced_count`.
  */
 export type InvalidUtf8 = "reject" | "replace";
 
 /**
- * What success promises about a power failure: `"full"`, the default, that file and directory have
- * reached the disk; `"none"` nothing, which is faster.
+ * What success promises about a power failure. `"full"`, the default: file and directory have reached
+ * the disk. `"none"`: nothing, which is faster.
  */
 export type Durability = "full" | "none";
 
@@ -39,7 +39,7 @@ export interface WorkspaceContext extends WorkspaceOptions {
 
 /** Options of `Workspace.open`; the same keys work in a plain context. */
 export interface WorkspaceOptions {
-  /** Default `"workspace-write"`. `"read-only"` lets `createFile` answer `WriteFailed`. */
+  /** Default `"workspace-write"`. With `"read-only"` `createFile` fails with `WriteFailed`. */
   writeScope?: WriteScope | null;
   /** Default `"reject"`. */
   invalidUtf8?: InvalidUtf8 | null;
@@ -55,10 +55,16 @@ export interface WorkspaceOptions {
 export interface ReadFileOptions {
   /** First line of the window, from 1: an integer from 1 to 2^53 - 1. Default 1. */
   start_line?: number | null;
-  /** Most lines that come: an integer from 1 to 500. Default 200. */
+  /** The most lines that are returned: an integer from 1 to 500. Default 200. */
   max_lines?: number | null;
   /** Whether `meta.sha256` is wanted. Default `false`. */
   include_hash?: boolean | null;
+  /** Not a name of this function: `start_line`. */
+  startLine?: never;
+  /** Not a name of this function: `max_lines`. */
+  maxLines?: never;
+  /** Not a name of this function: `include_hash`. */
+  includeHash?: never;
   /** Aborts the call, which then rejects with `signal.reason`. */
   signal?: AbortSignal | null;
 }
@@ -68,11 +74,12 @@ export interface ReadFileOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
  * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
- * - `NOT_FOUND`: nothing stands there.
+ * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_FILE`: a directory, FIFO, socket or device.
  * - `SIZE_LIMIT_EXCEEDED`: more than `MAX_READ_FILE_SIZE_BYTES`.
  * - `BINARY_NOT_SUPPORTED`: NUL within the first 8,192 bytes, or not UTF-8.
+ * - `CONTENDED`: another program keeps the file for a moment; try again.
  * - `INTERNAL`: the system failed, or ringfence did.
  */
 export type ReadFileErrorCode =
@@ -83,6 +90,7 @@ export type ReadFileErrorCode =
   | "NOT_FILE"
   | "SIZE_LIMIT_EXCEEDED"
   | "BINARY_NOT_SUPPORTED"
+  | "CONTENDED"
   | "INTERNAL";
 
 /** What `readFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
@@ -90,9 +98,208 @@ export interface ReadFileError extends Error {
   name: "ReadFileError";
   code: ReadFileErrorCode;
   /**
-   * The path relative to the workspace, or as it was given if it was relative; of an absolute path
-   * elsewhere only its last name, as `…/name`; `""` if no string came.
+   * The path relative to the workspace, or as it was given if it was relative. An absolute path
+   * elsewhere is shown as `…/name`. `""` if the path is no string.
    */
+  path: string;
+}
+
+/** The arguments of `readFiles`, as the model sends them. */
+export interface ReadFilesArguments {
+  /** From 1 to 100 paths, each alone or with the window that is wanted. A path may come twice. */
+  files: readonly (string | ReadFilesEntry)[];
+  /**
+   * The most bytes of UTF-8 that all contents have together: an integer from 1 to 4,194,304. Default
+   * 262,144.
+   */
+  max_total_bytes?: number | null;
+  /** Whether each `meta.sha256` is wanted. Default `false`. */
+  include_hash?: boolean | null;
+}
+
+/** A window of one file. */
+export interface ReadFilesEntry {
+  /** Relative to the workspace root. */
+  path: string;
+  /** First line of the window, from 1: an integer from 1 to 2^53 - 1. Default 1. */
+  start_line?: number | null;
+  /** The most lines that are returned: an integer from 1 to 500. Default 200. */
+  max_lines?: number | null;
+}
+
+/**
+ * What `readFiles` can fail with; the errors of files are in their items.
+ *
+ * - `INVALID_ARGUMENT`: the list, another argument or the context is wrong; the message names it.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type ReadFilesErrorCode = "INVALID_ARGUMENT" | "INTERNAL";
+
+/** What `readFiles` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface ReadFilesError extends Error {
+  name: "ReadFilesError";
+  code: ReadFilesErrorCode;
+  /** `""`: no path is at fault. */
+  path: string;
+}
+
+/** Options of `readBytes`. */
+export interface ReadBytesOptions {
+  /** Where the range begins: an integer from 0 to 2^53 - 1. Default 0. */
+  offset?: number | null;
+  /** The most bytes that are returned: an integer from 0 to 16,777,216. Default 1,048,576. */
+  length?: number | null;
+  /** Whether `sha256` is wanted. Default `false`. */
+  include_hash?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/** A `Buffer`; in projects without the types of Node the `Uint8Array` that it is, too. */
+export type Bytes = typeof globalThis extends { Buffer: { from(...args: never[]): infer Made } }
+  ? Made
+  : Uint8Array;
+
+/**
+ * What `readBytes` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
+ * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
+ * - `NOT_FOUND`: no file or folder has that path.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_FILE`: a directory, FIFO, socket or device.
+ * - `SIZE_LIMIT_EXCEEDED`: with `include_hash` more than 67,108,864 bytes; without it a file in `/proc`
+ *   that large.
+ * - `CONTENDED`: another program keeps the file for a moment; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type ReadBytesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `readBytes` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface ReadBytesError extends Error {
+  name: "ReadBytesError";
+  code: ReadBytesErrorCode;
+  /** As in a `ReadFileError`. */
+  path: string;
+}
+
+/** The arguments of `findFiles`. */
+export interface FindFilesArguments {
+  /**
+   * Globs, at most 1,000 of 4,096 bytes, as lines of a `.gitignore`: a pattern without `/` matches names at
+   * any depth, one with `/` matches paths from `root_path`, a final `/` matches folders alone, `**` spans
+   * folders, and `!` takes back what patterns before it matched. Beside `*`, `?`, `[a-z]` and `[!a]` there is
+   * `{a,b}`. A pattern may begin with the workspace's absolute path.
+   */
+  patterns: string | readonly string[];
+  /** The folder to look in. It may be absolute if it lies inside the workspace. Default: the root. */
+  root_path?: string | null;
+  /** Globs, like `patterns`, of files and of folders with all they hold, to leave out. */
+  exclude?: string | readonly string[] | null;
+  /** The kind of entries to find. Default `"file"`. */
+  kind?: "file" | "directory" | "all" | null;
+  /** Whether `patterns` and `exclude` ignore case. Default `false`. */
+  case_insensitive?: boolean | null;
+  /** Whether entries that `.gitignore` files ignore are left out. Default `true`. */
+  gitignore?: boolean | null;
+  /** Whether names with a leading dot are looked at. Default `true`. */
+  include_hidden?: boolean | null;
+  /**
+   * Whether folders called `.git`, `node_modules`, `dist`, `build`, `target` or `.vscode` are left out. They
+   * are not if `root_path` lies in one. Default `true`.
+   */
+  default_excludes?: boolean | null;
+  /** `"path"`, by UTF-16 code units, or `"mtime"`, the newest of all first. Default `"path"`. */
+  sort?: "path" | "mtime" | null;
+  /** The most items: an integer from 1 to 1,000. Default 100. */
+  max_results?: number | null;
+  /** The `next` of the page before. */
+  after?: string | null;
+  /** How long the call may take: an integer from 1 to 30,000. Default 5,000. */
+  timeout_ms?: number | null;
+}
+
+/**
+ * What `findFiles` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a pattern does not parse.
+ * - `SANDBOX_VIOLATION`: `root_path`, a link on it, or a pattern leads out of the workspace.
+ * - `NOT_FOUND`: there is no such folder; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not list the folder.
+ * - `NOT_DIRECTORY`: `root_path` is a file, FIFO, socket or device.
+ * - `CONTENDED`: another program keeps the folder for a moment; try again.
+ * - `TIMEOUT`: it took longer than `timeout_ms`.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type FindFilesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "CONTENDED"
+  | "TIMEOUT"
+  | "INTERNAL";
+
+/** What `findFiles` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface FindFilesError extends Error {
+  name: "FindFilesError";
+  code: FindFilesErrorCode;
+  /** The folder, relative to the workspace; `"."` for the root. */
+  path: string;
+}
+
+/** Options of `tree`. */
+export interface TreeOptions {
+  /** `"directory"`, folders alone, or `"all"`: files and links, too. Default `"directory"`. */
+  entry_kind?: "directory" | "all" | null;
+  /** How deep the tree goes; the folder itself has depth 0: an integer from 0 to 12. Default 3. */
+  max_depth?: number | null;
+  /** The most nodes, the folder itself included: an integer from 1 to 1,000. Default 100. */
+  max_entries?: number | null;
+  /** Whether names with a leading dot are shown. Default `false`. */
+  include_hidden?: boolean | null;
+  /** Globs, as those of `findFiles`, of files and folders to leave out, relative to the workspace root. */
+  exclude?: readonly string[] | null;
+  /** Whether entries that `.gitignore` files ignore are left out. Default `false`. */
+  gitignore?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What `tree` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a glob does not parse.
+ * - `SANDBOX_VIOLATION`: `path`, a link on it, or a glob leads out of the workspace.
+ * - `NOT_FOUND`: there is no such folder; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not list the folder.
+ * - `NOT_DIRECTORY`: `path` is a file, FIFO, socket or device.
+ * - `CONTENDED`: another program keeps the folder for a moment; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type TreeErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `tree` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface TreeError extends Error {
+  name: "TreeError";
+  code: TreeErrorCode;
+  /** The folder, relative to the workspace; `"."` for the root. */
   path: string;
 }
 
@@ -103,12 +310,196 @@ export interface WorkspaceSnapshotOptions {
   /** How many entries are shown at the most: an integer from 1 to 200,000. Default 1,000. */
   maxEntries?: number | null;
   /**
-   * Whether what the workspace's `.gitignore` files ignore is left out too, tracked or not: those
-   * from the root down, and neither Git's configuration nor a file over 64 KiB. Default `false`.
+   * Whether entries that the workspace's `.gitignore` files ignore are left out too, tracked or not. The
+   * files from the root down count, Git's configuration does not. In a folder that holds a `.git` they
+   * begin anew, as they do for git inside it. Files are heeded up to 16 MiB; `hint` names those that are
+   * not heeded. Default `false`.
    */
   gitignore?: boolean | null;
+  /**
+   * Globs of further files, and of folders with everything in them, to leave out; at most 1,000. As in a
+   * `.gitignore`, a pattern without `/` matches names at any depth, one with `/` matches paths from the
+   * root, a final `/` matches folders alone, and `!` takes back an earlier match. Beside `*`, `?`, `**`,
+   * `[a-z]` and `[!a]` there is `{a,b}`. Excluded entries do not count as `truncated`.
+   */
+  exclude?: readonly string[] | null;
+  /**
+   * Globs, like those of `exclude`, of folders to show although they are left out by default (`bin`,
+   * `obj`, `node_modules`, `.git`, `dist`): `["/bin"]`, `["tools/dist"]`. It leaves out nothing, and does
+   * not bring back entries that `exclude` or `gitignore` leave out.
+   */
+  include?: readonly string[] | null;
   /** Aborts the call, which then rejects with `signal.reason`. */
   signal?: AbortSignal | null;
+}
+
+/** The form of the items of `searchFiles`. */
+export type SearchOutput = "matches" | "files" | "counts";
+
+/** Arguments of `searchFiles`. */
+export interface SearchFilesArguments<Output extends SearchOutput = SearchOutput> {
+  /**
+   * The regular expression, in the syntax of Rust's crate `regex`, of at most 64 KiB: `\w`, `\d`, `\s` and
+   * `\b` are Unicode's, `.` excludes `\n` alone. Look-around and back-references work too; with them files over
+   * 1 MiB count as too large. Each line is matched alone, without its end.
+   */
+  pattern: string;
+  /** Some of the letters `g`, `i`, `m`, `s`, `u`, none of them twice; `g` and `u` change nothing. Default `""`. */
+  flags?: string | null;
+  /** Whether every character of the pattern stands for itself. Default `false`. */
+  literal?: boolean | null;
+  /** Whether a match has no word character before it or after it. Default `false`. */
+  word?: boolean | null;
+  /** Whether a match may hold line feeds: then the whole text is matched. Default `false`. */
+  multiline?: boolean | null;
+  /** The folder or file to search, relative to the root. A file is searched whatever the globs say. */
+  root_path?: string | null;
+  /**
+   * Globs of files to search, relative to `root_path`; at most 1,000. They read as lines of a `.gitignore`, with
+   * `{a,b}`: a pattern without `/` matches names at any depth.
+   */
+  include?: string | readonly string[] | null;
+  /** Globs of files, and of folders with everything in them, to leave out. */
+  exclude?: string | readonly string[] | null;
+  /** Whether files that `.gitignore` files ignore are left out. Default `true`. */
+  gitignore?: boolean | null;
+  /** Whether names with a leading dot are searched. Default `true`. */
+  include_hidden?: boolean | null;
+  /** Whether `.git`, `node_modules`, `dist`, `build`, `target` and `.vscode` are left out. Default `true`. */
+  default_excludes?: boolean | null;
+  /**
+   * `"matches"`, the default: an item for each match. `"files"`: an item for each file with a match. `"counts"`: the
+   * same, with the number of its lines that match.
+   */
+  output?: Output | null;
+  /** How many lines before and after a match come with it: an integer from 0 to 20. Default 0. */
+  context_lines?: number | null;
+  /** The most items: an integer from 1 to 500. Default 100. */
+  max_results?: number | null;
+  /** The `next` of the page before. */
+  after?: string | null | undefined;
+  /** How many UTF-16 units of a line are shown: an integer from 100 to 10,000. Default 2,000. */
+  max_line_chars?: number | null;
+  /** Larger files are left out: an integer from 1 to 67,108,864, in bytes. Default 1,048,576. */
+  max_file_size_bytes?: number | null;
+  /** How long the search may take, in milliseconds: an integer from 1 to 30,000. Default 5,000. */
+  timeout_ms?: number | null;
+}
+
+/** Options of `searchFiles`. */
+export interface SearchFilesOptions {
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+  /** Called during a long search, at most every 100 ms. What it throws is ignored. */
+  onProgress?: ((progress: SearchProgress) => void) | null;
+}
+
+/** How far a search has come. */
+export interface SearchProgress {
+  /** How many files' texts were searched. */
+  scanned_files: number;
+  /** How many items the answer has so far. */
+  items: number;
+}
+
+/** The result of `searchFiles`. */
+export interface SearchFilesOutput<Output extends SearchOutput = "matches"> {
+  /** The pattern and the flags, as they were given. */
+  query: { pattern: string; flags: string };
+  /** The folder or file that was searched, relative to the root; `.` for the root. */
+  root_path: string;
+  /** How long the search took, in whole milliseconds. */
+  took_ms: number;
+  /** Whether there are more items. */
+  truncated: boolean;
+  /** How many files' texts were searched; of a truncated answer, up to that of the last item. */
+  scanned_files: number;
+  /** The items, by path, line and column. All their texts together have at most 1,048,576 UTF-16 units. */
+  items: SearchItem<Output>[];
+  /**
+   * What was left out, a text for each kind: `skipped_binary_files=3`. The kinds are `skipped_binary_files`,
+   * `skipped_size_limit_files`, `skipped_default_excludes`, `skipped_ignored_entries`, `skipped_hidden_entries`,
+   * `skipped_links`, `skipped_unreadable` and `unheeded_gitignore_files`, in this order.
+   */
+  warnings: string[];
+  /** Only if `truncated`: the `after` of the next page. */
+  next?: string;
+}
+
+/** The item of an output. */
+export type SearchItem<Output extends SearchOutput> = Output extends "matches"
+  ? SearchMatch
+  : Output extends "files"
+    ? SearchedFile
+    : SearchedFile & { matching_lines: number };
+
+/** A match. */
+export interface SearchMatch {
+  /** The file, relative to the root, components separated by `/`. */
+  path: string;
+  /** The line in which the match begins, from 1. */
+  line: number;
+  /** The column at which it begins in the whole line, from 1, in UTF-16 units. */
+  column: number;
+  /** The matched text, cut to `max_line_chars`. */
+  match: string;
+  /** The line without its end, or a window of it around the match. */
+  line_text: string;
+  /** Only with `multiline`: the line of the match's last character. */
+  end_line?: number;
+  /** Only with `context_lines`: the lines before. */
+  before?: string[];
+  /** Only with `context_lines`: the lines after. */
+  after?: string[];
+  /** Only if the line was cut: where `line_text` begins in it, from 0, in UTF-16 units. */
+  line_offset?: number;
+  /** Only on the 20th match of a line that has more: how many are left out. */
+  more_in_line?: number;
+}
+
+/** A file that has matches. */
+export interface SearchedFile {
+  /** The file, relative to the root, components separated by `/`. */
+  path: string;
+  /** How many matches it has. */
+  matches: number;
+}
+
+/**
+ * What `searchFiles` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
+ * - `SANDBOX_VIOLATION`: `root_path`, a symbolic link on it, or a glob leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands at `root_path`.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_DIRECTORY`: it is a FIFO, socket or device.
+ * - `SIZE_LIMIT_EXCEEDED`, `BINARY_NOT_SUPPORTED`: it is a file over the limit, or a binary one.
+ * - `CONTENDED`: another program keeps it for a moment.
+ * - `INVALID_REGEX`: the pattern does not compile, or is larger than 1 MiB once compiled; `offset` says where.
+ * - `TIMEOUT`: the search took longer than `timeout_ms`.
+ * - `INTERNAL`: the system failed, or this library did.
+ */
+export type SearchFilesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "BINARY_NOT_SUPPORTED"
+  | "CONTENDED"
+  | "INVALID_REGEX"
+  | "TIMEOUT"
+  | "INTERNAL";
+
+/** The error of `searchFiles`. Its message is `CODE: what is wrong and what to do: relative/path`. */
+export interface SearchFilesError extends Error {
+  name: "SearchFilesError";
+  code: SearchFilesErrorCode;
+  /** The folder or file that was to be searched, `.` for the root; of an absolute path elsewhere its last name. */
+  path: string;
+  /** Only with `INVALID_REGEX`: where the flaw stands in the pattern, in UTF-16 units; 0 for the whole. */
+  offset?: number;
 }
 
 /**
@@ -116,12 +507,17 @@ export interface WorkspaceSnapshotOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or `workspaceRoot` is no
  *   directory; the message names which.
+ * - `SANDBOX_VIOLATION`: a pattern of `exclude` or `include` leads out of the workspace.
  * - `PERMISSION_DENIED`: the process may not list the workspace's root.
  * - `INTERNAL`: the system failed, or ringfence did.
  *
  * A folder further down that cannot be listed fails nothing: it is marked in the text.
  */
-export type WorkspaceSnapshotErrorCode = "INVALID_ARGUMENT" | "PERMISSION_DENIED" | "INTERNAL";
+export type WorkspaceSnapshotErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "INTERNAL";
 
 /** What `workspaceSnapshot` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
 export interface WorkspaceSnapshotError extends Error {
@@ -145,7 +541,7 @@ export interface CreateFileArguments {
   overwrite?: boolean | null;
   /**
    * Replace only a file whose bytes still have this SHA-256, as `readFile` gives it in
-   * `meta.sha256`; otherwise the answer is `WriteFailed`. An absent file has no hash.
+   * `meta.sha256`; otherwise the call fails with `WriteFailed`. An absent file has no hash.
    */
   expectedHash?: string | null;
 }
@@ -155,7 +551,7 @@ export interface CreateFileArguments {
  *
  * - `FileExists`: something exists there, and `overwrite` is not true.
  * - `InvalidPath`: the path is empty, absolute, leads out of the workspace, names a directory, or
- *   has a name that nobody could find again.
+ *   has a name that could not be opened again.
  * - `DirectoryCreateFailed`: a folder on the way is a file, or could not be made.
  * - `WriteFailed`: not permitted, not the expected file any more, or the disk failed.
  * - `TooLarge`: more than the workspace's `maxCreateBytes`.
@@ -177,14 +573,14 @@ export interface ContentHashError extends Error {
   code: "INVALID_ARGUMENT" | "INTERNAL";
 }
 
-/** Where a `file:` URI looks: `file:///…` in the space, `file:…` in the current chat. */
+/** Where a `file:` URI is looked up: `file:///…` in the space, `file:…` in the current chat. */
 export type FileUriScope = "workspace" | "chat";
 
-/** What `readFileUri` reads from, and how (specification `read`). */
+/** The roots and options of `readFileUri` (specification `read`). */
 export interface FileUriContext {
-  /** What `file:///a/b` is read from. */
+  /** The root of `file:///a/b`. */
   space?: FileUriRoot | null;
-  /** What `file:a/b` is read from, as `files/a/b`. */
+  /** The root of `file:a/b`, which is read as `files/a/b`. */
   chat?: FileUriRoot | null;
   /** The largest file, in bytes: an integer >= 1. Default 1,048,576. Checked before loading. */
   maxBytes?: number | null;
@@ -194,7 +590,7 @@ export interface FileUriContext {
 
 /**
  * A directory, by its absolute path, as a `Workspace` or as any object with a `workspaceRoot`; or a
- * tree of the host's own. For `chat` it is what holds the folder `files`.
+ * tree of the host's own. For `chat` it is the parent of the folder `files`.
  */
 export type FileUriRoot = string | Workspace | WorkspaceContext | VirtualRoot;
 
@@ -202,41 +598,33 @@ export type FileUriRoot = string | Workspace | WorkspaceContext | VirtualRoot;
 export interface VirtualRoot {
   /**
    * Looks a file up by the names on the way to it, from the root; for `chat` the first is `files`.
-   * Nothing there is `null`.
+   * Returns `null` if there is none.
    */
   resolve(
     segments: string[],
   ): VirtualFile | null | undefined | PromiseLike<VirtualFile | null | undefined>;
-  /** Where the bytes are: a `FileStore`, or whatever has its `getBytes`. */
+  /** Where the bytes are: a `FileStore`, or an object with the same `getBytes`. */
   store: Pick<ContentAddressedStore, "getBytes">;
 }
 
-/** What a host's tree knows of a file. */
+/** A file of a host's tree. */
 export interface VirtualFile {
   /** SHA-256 of its bytes, 64 lowercase hex digits. A folder has none, and is not text. */
   hash?: string | null;
   /** A media type; a missing one counts as text. */
   mimeType?: string | null;
-  /** In bytes. What is larger than `maxBytes` is refused without asking the store. */
+  /** In bytes. A file larger than `maxBytes` is refused without asking the store. */
   size?: number | null;
 }
 
 /** A store that keeps bytes under their SHA-256, 64 lowercase hex digits. */
 export interface ContentAddressedStore {
-  /** Keeps bytes; those that are there already are not written again. */
+  /** Keeps bytes. Bytes that the store has already are not written again. */
   putBytes(bytes: Uint8Array, options?: CallOptions | null): Promise<StoredBytes>;
-  /** The bytes of a hash, which they have been checked against. Rejects if there are none. */
+  /** The bytes of a hash, checked against it. Rejects if there are none. */
   getBytes(hash: string, options?: CallOptions | null): Promise<Uint8Array>;
-  /** Whether there are bytes under a hash; they are not checked. */
+  /** Whether the store has bytes under a hash. They are not checked. */
   exists(hash: string, options?: CallOptions | null): Promise<boolean>;
-}
-
-/** What `putBytes` answers. */
-export interface StoredBytes {
-  /** SHA-256 of the bytes, 64 lowercase hex digits. */
-  hash: string;
-  /** How many bytes. */
-  size: number;
 }
 
 /** Options of a call that has no others. */
@@ -248,7 +636,7 @@ export interface CallOptions {
 /**
  * What a content-addressed store can fail with:
  *
- * - `INVALID_ARGUMENT`: the hash is not 64 lowercase hex digits, or what came is not bytes.
+ * - `INVALID_ARGUMENT`: the hash is not 64 lowercase hex digits, or the bytes are no `Uint8Array`.
  * - `NOT_FOUND`: there are no bytes under that hash.
  * - `CORRUPT`: the bytes there do not have that hash.
  * - `PERMISSION_DENIED`: the process, or its credentials, may not.
@@ -274,7 +662,7 @@ export interface FileStoreError extends Error {
  * - `INVALID_URI`: the text is no `file:` URI of the two forms, or rises above its root.
  * - `NO_SPACE`, `NO_CHAT`: that root was not given.
  * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the root.
- * - `NOT_FOUND`: nothing stands there.
+ * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_TEXT`: a folder, or a file that is not text.
  * - `TOO_LARGE`: more than `maxBytes`.
@@ -306,11 +694,11 @@ export interface FileUriError extends Error {
 export interface ReadSourceArguments {
   /** The DocPath, exactly as the RAG snippet gives it. */
   path: string;
-  /** Most bytes of the document that come: an integer >= 1. Default: all. */
+  /** The most bytes of the document that are returned: an integer >= 1. Default: all. */
   maxBytes?: number | null;
 }
 
-/** What `readSourceDocument` works with. */
+/** The context of `readSourceDocument`. */
 export interface ReadSourceContext {
   /**
    * The documents that the session has in context already, by DocPath: the keys of an object or a
@@ -322,17 +710,20 @@ export interface ReadSourceContext {
     | readonly string[]
     | ReadonlySet<string>
     | null;
-  /** Where the others are. */
-  store: DocumentStore;
+  /**
+   * Where the other documents are: a store, or a directory, by its absolute path, as a `Workspace` or as any
+   * object with a `workspaceRoot`.
+   */
+  store: DocumentStore | string | Workspace | WorkspaceContext;
   sessionId?: string | null;
   conversationId?: string | null;
   /** Aborts the call, which then rejects with `signal.reason`. The store gets it too. */
   signal?: AbortSignal | null;
-  /** Told of what is answered as `INTERNAL_ERROR`, which says nothing of it. */
+  /** Called with the error behind an `INTERNAL_ERROR`, which the result does not show. */
   onError?: ((error: unknown) => void) | null;
 }
 
-/** A store of source documents. Timeouts and retries are the business of its client. */
+/** A store of source documents. It does its own timeouts and retries. */
 export interface DocumentStore {
   /** Looks a document up by its DocPath, exact and case-sensitive; `null` if there is none. */
   get(
@@ -341,30 +732,22 @@ export interface DocumentStore {
   ): StoredDocument | null | undefined | PromiseLike<StoredDocument | null | undefined>;
 }
 
-/** How much of a document is wanted. */
+/** Options of a store's `get`. */
 export interface DocumentRequest {
-  /** So many bytes from the start suffice; more are cut off. */
+  /** How many bytes from the start are needed; further ones are cut off. */
   maxBytes?: number;
   signal?: AbortSignal;
 }
 
-/** What a store has of a document. */
-export interface StoredDocument {
-  /** All its bytes, or at least the first `maxBytes`. */
-  bytes: Uint8Array;
-  /** How many bytes the whole document has. */
-  sizeBytes: number;
-}
-
 /**
- * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
- * store itself threw nothing:
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is called with unless
+ * the store itself threw:
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
  * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
  * - `PERMISSION_DENIED`: the process may not read it.
- * - `NOT_UTF8`: the document is no text.
- * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `NOT_UTF8`: the document is not UTF-8.
+ * - `INVALID_DOCUMENT`: a store of the host's own returned something that is no document.
  * - `TOO_LARGE`: more than a string can hold.
  * - `INTERNAL`: the system failed, or ringfence did.
  */
@@ -384,12 +767,12 @@ export interface DocumentStoreError extends Error {
 }
 
 /**
- * What `readSourceDocument` can answer (specification TUL-001 §4):
+ * What `readSourceDocument` can fail with (specification TUL-001 §4):
  *
  * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.
  * - `NOT_FOUND`: the store does not have it.
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the sentence names it.
- * - `INTERNAL_ERROR`: the store failed, or the document is not UTF-8; `onError` was told.
+ * - `INTERNAL_ERROR`: the store failed, or the document is not UTF-8; `onError` was called.
  */
 export type ReadSourceErrorCode =
   | "ALREADY_IN_CONTEXT"
@@ -398,23 +781,14 @@ export type ReadSourceErrorCode =
   | "INTERNAL_ERROR";
 
 /**
- * Which binding artifact the generated loader actually loaded: `'native'` for
- * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
- * flavor napi-rs can build is listed, because `NAPI_RS_NATIVE_LIBRARY_PATH`
- * can point the loader at a WASI artifact this package does not build itself.
- */
-export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
-
-/**
  * The embedded store of source documents: the files of a directory.
  *
- * Its keys are relative paths in their shortest form, separated by `/`. Nothing outside the
- * directory is reached: what is no such key has no document, and a symbolic link that leads out is
- * an error.
+ * A DocPath is a relative path in its shortest form, separated by `/`; any other text has no document. A
+ * symbolic link that leads out of the directory is an error.
  */
 export declare class DirectoryStore {
   /**
-   * Opens a store by the absolute path of its directory; synchronous.
+   * Opens a store by the absolute path of its directory. Synchronous.
    *
    * Throws a `DocumentStoreError`.
    */
@@ -426,8 +800,8 @@ export declare class DirectoryStore {
    */
   get(docPath: string, options?: DocumentRequest | null): Promise<StoredDocument | null>
   /**
-   * Lets go of the directory at once, instead of when the object is collected. Calls under way
-   * finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+   * Closes the directory now, instead of when the object is collected. Calls under way finish; later
+   * ones fail with `INVALID_ARGUMENT`. A second call does nothing.
    */
   close(): void
 }
@@ -436,39 +810,38 @@ export declare class DirectoryStore {
  * A content-addressed store in a directory: bytes under their SHA-256, at
  * `<directory>/<first two hex digits>/<the other 62>`.
  *
- * Bytes appear complete or not at all, and are checked against their hash on the way out.
+ * Bytes appear complete or not at all, and are checked against their hash when they are read.
  */
 export declare class FileStore {
   /**
-   * Opens a store by the absolute path of its directory, which is made if it is missing;
-   * synchronous.
+   * Opens a store by the absolute path of its directory, which is made if it is missing. Synchronous.
    *
    * Throws a `FileStoreError`.
    */
   static open(directory: string): FileStore
   /**
-   * Keeps bytes, which have reached the disk when the promise resolves. Bytes that are there
-   * already are not written again; a file that has rotted in their place is replaced.
-   * Those of an aborted call may be kept all the same, whole.
+   * Keeps bytes. They have reached the disk when the promise resolves. Bytes that the store has
+   * already are synced, not written again; a corrupt file in their place is replaced. An aborted
+   * call may still keep its bytes, complete.
    *
    * Rejects with a `FileStoreError`, or with `signal.reason`.
    */
   putBytes(bytes: Uint8Array, options?: CallOptions | null): Promise<StoredBytes>
   /**
-   * The bytes of a hash, which have been checked against it.
+   * The bytes of a hash, checked against it.
    *
    * Rejects with a `FileStoreError`, or with `signal.reason`.
    */
   getBytes(hash: string, options?: CallOptions | null): Promise<Uint8Array>
   /**
-   * Whether there are bytes under a hash; they are not checked.
+   * Whether the store has bytes under a hash. They are not checked.
    *
    * Rejects with a `FileStoreError`, or with `signal.reason`.
    */
   exists(hash: string, options?: CallOptions | null): Promise<boolean>
   /**
-   * Lets go of the directory at once, instead of when the object is collected. Calls under way
-   * finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+   * Closes the directory now, instead of when the object is collected. Calls under way finish; later
+   * ones fail with `INVALID_ARGUMENT`. A second call does nothing.
    */
   close(): void
 }
@@ -479,36 +852,35 @@ export declare class FileStore {
  */
 export declare class Workspace {
   /**
-   * Opens a workspace by the absolute path of its root directory; synchronous.
+   * Opens a workspace by the absolute path of its root directory. Synchronous, so it blocks the thread
+   * where the file system is slow, over a network for instance. Calls that return promises do not
+   * block it.
    *
    * Throws a `WorkspaceError` whose `code` is `INVALID_ARGUMENT` when the root is relative, gone,
    * not a directory or not permitted, or an option has a value it cannot have.
-   *
-   * Unless the scope is `"read-only"`, what killed processes have left of their work in the root
-   * directory is removed.
    */
   static open(workspaceRoot: string, options?: WorkspaceOptions | null): Workspace
-  /** The root as it was given to `open`, so that a `Workspace` is a context for hosts too. */
+  /** The root as it was given to `open`: for code that reads `workspaceRoot` of any context. */
   get workspaceRoot(): string
   /** How far tools may write here; `"workspace-write"` unless `open` was told otherwise. */
   get writeScope(): WriteScope
   /**
-   * Which guarantee is in force: `"kernel"` where the kernel itself keeps every opening beneath
-   * the root (Linux with `openat2`), `"walk"` where paths are walked by hand, component by
-   * component. Both give the same answers.
+   * How paths are kept inside the workspace: `"kernel"` where the kernel itself opens every file beneath
+   * the root (Linux with `openat2`), `"walk"` where this library opens one component after the
+   * other. Both give the same results.
    */
   get containment(): Containment
   /**
-   * Lets go of the root directory at once, instead of when the object is collected. Calls under
-   * way finish; later ones fail with `INVALID_ARGUMENT`. Closing twice is no mistake.
+   * Closes the root directory now, instead of when the object is collected. Calls under way finish;
+   * later ones fail with `INVALID_ARGUMENT`. A second call does nothing.
    */
   close(): void
 }
 
 /**
- * The hash of a text as 64 lowercase hex digits: SHA-256 of its UTF-8, or by `"aptix"` that
- * host's canonical content hash, which makes line ends LF, cuts every line to 500 UTF-16 units,
- * ends each with LF, and takes SHA-256 of that.
+ * The hash of a text as 64 lowercase hex digits. `"sha256"`, the default, is SHA-256 of its UTF-8.
+ * `"aptix"` is that host's canonical content hash: it makes line ends LF, cuts every line to 500
+ * UTF-16 units, ends each with LF, and takes SHA-256 of that.
  *
  * Throws a `ContentHashError` with the code `INVALID_ARGUMENT`.
  */
@@ -517,26 +889,28 @@ export declare function contentHash(text: string, algorithm?: ContentHash | null
 /**
  * Creates a file in the workspace, or replaces one if `args.overwrite` is true: all or nothing.
  *
- * Line ends become LF and a leading byte order mark is dropped; otherwise the content is
- * written as it is. A new file appears complete and never in place of another. A replaced one is
- * the old or the new file to every reader, keeps its permission bits, and a symbolic link to it
- * stays a link; other hard links to it keep the old content. Folders on the way are made, and
- * taken back if the file then fails.
+ * Line ends become LF and a leading byte order mark is dropped; otherwise the content is written as it
+ * is. A new file appears complete and never replaces another. A replaced file is the old or the new one
+ * to every reader and keeps its permission bits. A symbolic link to it stays a link; other hard links to
+ * it keep the old content. Missing folders are made, and removed again if the file then fails.
  *
- * Resolves with the result, also of a failure; rejects only with `signal.reason` when the
- * context's signal is aborted, and then nothing was written.
+ * Both `options.signal` and the context's signal abort the call. Options that are no object are ignored,
+ * because a host may pass arguments of its own.
+ *
+ * A failure is a result, too: the promise rejects only with `signal.reason`, when one of the signals is
+ * aborted. Nothing was written then.
  */
-export declare function createFile(context: WorkspaceContext | Workspace, args: CreateFileArguments): Promise<CreateFileResult>
+export declare function createFile(context: WorkspaceContext | Workspace, args: CreateFileArguments, options?: CallOptions | null): Promise<CreateFileResult>
 
-/** What `createFile` answers (specification TUL-004 §4.3). */
+/** The result of `createFile` (specification TUL-004 §4.3). */
 export interface CreateFileResult {
-  /** Whether the file is there as it was asked for. */
+  /** Whether the file was written. */
   success: boolean
   /** What happened, or what is wrong, in a sentence. */
   message: string
   /**
-   * The path relative to the workspace root, components separated by `/`. Of a refused path, as
-   * it was given; of one that spells out the root, its last name as `…/name`.
+   * The path relative to the workspace root, components separated by `/`. A refused path is shown as
+   * it was given; one that spells out the root is shown as `…/name`.
    */
   path: string
   /** How many bytes were written; 0 on failure. */
@@ -554,21 +928,24 @@ export interface CreateFileResult {
   errorCode: CreateFileErrorCode | null
 }
 
-/** `createFile` on the calling thread. Returns the result, also of a failure. */
-export declare function createFileSync(context: WorkspaceContext | Workspace, args: CreateFileArguments): CreateFileResult
+/**
+ * `createFile` on the calling thread. A failure is a result, too: it throws only the `reason` of a signal
+ * that is aborted already.
+ */
+export declare function createFileSync(context: WorkspaceContext | Workspace, args: CreateFileArguments, options?: CallOptions | null): CreateFileResult
 
 /** A text file that a `file:` URI leads to (specification `read`). */
 export interface FileUriContent {
   /** The URI as it was given. */
   uri: string
-  /** Where it was found. */
+  /** The scope in which it was found. */
   scope: FileUriScope
-  /** From the scope's root down, components separated by `/`. */
+  /** The path from the scope's root, components separated by `/`. */
   path: string
   /** The file's text, decoded as `TextDecoder("utf-8")` does it; Markdown as it stands. */
   text: string
   /**
-   * The media type as the host's tree has it, or as the name and the content tell it;
+   * The media type of the host's tree, or the one that the name and the content suggest;
    * `text/plain` where there is none.
    */
   mimeType: string
@@ -577,19 +954,107 @@ export interface FileUriContent {
 }
 
 /**
+ * Finds files and folders whose paths match globs.
+ *
+ * Links are never followed in the walk, and nothing outside the workspace is looked at. What is left out
+ * (`node_modules` and its like, ignored files, links, unreadable folders) is counted in `warnings`. A
+ * pattern with brackets that matches nothing is taken to the letter, so `app/[id].tsx` finds a file of that
+ * name. The same call on the same tree gives the same answer, `took_ms` apart.
+ *
+ * Rejects with a `FindFilesError`, or with `signal.reason` when `options.signal` is aborted; never throws.
+ */
+export declare function findFiles(context: WorkspaceContext | Workspace, args: FindFilesArguments, options?: CallOptions | null): Promise<FindFilesResult>
+
+/** An entry that `findFiles` has found. */
+export interface FindFilesItem {
+  /** Relative to the workspace root, components separated by `/`. */
+  path: string
+  /** A file or a folder. */
+  kind: "file" | "directory"
+  /** How many bytes a file has; 0 for a folder. */
+  size: number
+  /** When it last changed: whole milliseconds since 1970, rounded down. */
+  mtime_ms: number
+}
+
+/** The result of `findFiles`. */
+export interface FindFilesResult {
+  /** The patterns, as they were given. */
+  patterns: string[]
+  /** The folder that was looked in, relative to the workspace root; `"."` for the root. */
+  root_path: string
+  /** How long it took, in whole milliseconds. */
+  took_ms: number
+  /** Whether there are more items than these. */
+  truncated: boolean
+  /** How many entries match, on all pages together. */
+  total: number
+  /** How many entries were looked at, those that were left out included. */
+  scanned_entries: number
+  /** The entries that match. */
+  items: Array<FindFilesItem>
+  /** What was left out, one text for each kind, such as `skipped_ignored_entries=3`. */
+  warnings: string[]
+  /** The `after` of the next page. Only there if the items are sorted by path and there are more. */
+  next?: string
+}
+
+/** Whether a value is an error of `contentHash`. */
+export declare function isContentHashError(value: unknown): value is ContentHashError
+
+/** Whether a value is an error of a `DirectoryStore`. */
+export declare function isDocumentStoreError(value: unknown): value is DocumentStoreError
+
+/** Whether a value is an error of a `FileStore`. */
+export declare function isFileStoreError(value: unknown): value is FileStoreError
+
+/** Whether a value is an error of `resolveFileUri` and `readFileUri`. */
+export declare function isFileUriError(value: unknown): value is FileUriError
+
+/** Whether a value is an error of `findFiles`. */
+export declare function isFindFilesError(value: unknown): value is FindFilesError
+
+/** Whether a value is an error of `readBytes`. */
+export declare function isReadBytesError(value: unknown): value is ReadBytesError
+
+/** Whether a value is an error of `readFile` and `nearMisses`. */
+export declare function isReadFileError(value: unknown): value is ReadFileError
+
+/** Whether a value is an error of `readFiles`. */
+export declare function isReadFilesError(value: unknown): value is ReadFilesError
+
+/** Whether a value is an error of `searchFiles`. */
+export declare function isSearchFilesError(value: unknown): value is SearchFilesError
+
+/**
+ * Whether a media type is one of text, by the rule of `readFileUri`: for content from elsewhere, such as a
+ * page that was fetched. `false` for a value that is no string.
+ */
+export declare function isTextMediaType(mediaType: string): boolean
+
+/** Whether a value is an error of `tree`. */
+export declare function isTreeError(value: unknown): value is TreeError
+
+/** Whether a value is an error of `Workspace.open`. */
+export declare function isWorkspaceError(value: unknown): value is WorkspaceError
+
+/** Whether a value is an error of `workspaceSnapshot`. */
+export declare function isWorkspaceSnapshotError(value: unknown): value is WorkspaceSnapshotError
+
+/**
  * The largest file that `readFile` reads, in bytes: 1 MiB. Larger ones are
  * `SIZE_LIMIT_EXCEEDED`.
  */
 export declare const MAX_READ_FILE_SIZE_BYTES: number
 
 /**
- * Names what a model may have meant by a path at which nothing stands: up to three paths relative to
- * the workspace root, nearest first; folders end in `/`.
+ * Suggests paths that a model may have meant by a path where no file or folder is: up to three, relative
+ * to the workspace root, nearest first; folders end in `/`.
  *
- * They stand in the deepest folder of the path that exists, of which at most 10,000 entries are
- * looked at. None come where something stands at the path, where nothing is like it, and where the
- * folder may not be listed; and none whose name holds control, bidi or zero-width characters, since
- * they are meant to be shown. The arguments are those of `readFile`.
+ * The suggestions come from the deepest folder of the path that exists, of which at most 10,000 entries
+ * are looked at. The list is empty if the path exists, if no name is like it, or if the folder cannot
+ * be listed. A name with control, bidi or zero-width characters is never suggested, because
+ * suggestions are shown. The arguments are those of `readFile`.
  *
  * Rejects with a `ReadFileError` where the arguments or the path's spelling are refused, or with
  * `signal.reason`.
@@ -597,12 +1062,47 @@ export declare const MAX_READ_FILE_SIZE_BYTES: number
 export declare function nearMisses(context: WorkspaceContext | Workspace, path: string, options?: { signal?: AbortSignal | null } | null): Promise<string[]>
 
 /**
+ * Reads a range of bytes of a file in the workspace. The file may have any size.
+ *
+ * A range past the end of the file is empty. With `include_hash` the whole file is read once, so that hash,
+ * size and range are of the same bytes; files of more than 64 MiB are then `SIZE_LIMIT_EXCEEDED`. Runs on a
+ * worker thread.
+ *
+ * Rejects with a `ReadBytesError`, or with `signal.reason` when a signal is aborted; never throws.
+ */
+export declare function readBytes(context: WorkspaceContext | Workspace, path: string, options?: ReadBytesOptions | null): Promise<ReadBytesOutput>
+
+/** The result of `readBytes`. */
+export interface ReadBytesOutput {
+  /** The path relative to the workspace root, components separated by `/`; never absolute. */
+  path: string
+  /** The bytes of the range, as many as the file has there. */
+  bytes: Bytes
+  /** Where the range begins in the file. */
+  offset: number
+  /** The size of the whole file. */
+  byte_length: number
+  /**
+   * The media type: by the first bytes of the file, then by its name; `text/plain` or
+   * `application/octet-stream` where neither tells it.
+   */
+  media_type: string
+  /** When the file last changed: whole milliseconds since 1970, rounded down. */
+  mtime_ms: number
+  /**
+   * SHA-256 of the whole file, lowercase hex. Only there when the options ask for it with
+   * `include_hash: true`.
+   */
+  sha256?: string
+}
+
+/**
  * Reads a window of lines of one UTF-8 text file in the workspace.
  *
- * `path` is relative to the workspace root; an absolute path that lies inside it is accepted, so
- * that a secure-tool wrapper can take this function as its handler. Files up to
- * `MAX_READ_FILE_SIZE_BYTES` are read: on Linux at once if the system has them in its memory, for
- * 1 ms at the most in each turn of the event loop, and otherwise on a worker thread, as with a signal.
+ * `path` is relative to the workspace root. An absolute path inside the workspace is accepted, too, so a
+ * secure-tool wrapper can use this function as its handler. Files up to `MAX_READ_FILE_SIZE_BYTES` are
+ * read on a worker thread. On Linux a file of at most 64 KiB that the system has in memory is read at
+ * once, unless there is a signal, for at most 1 ms in each turn of the event loop.
  *
  * Rejects with a `ReadFileError`, or with `signal.reason` when `options.signal` is aborted;
  * never throws.
@@ -620,8 +1120,8 @@ export interface ReadFileMeta {
   /** When the file last changed: whole milliseconds since 1970, rounded down. */
   mtime_ms: number
   /**
-   * How many U+FFFD were put into the whole file in place of bytes that are not UTF-8; 0 when
-   * it is clean. Only there when the workspace has `invalidUtf8: "replace"`.
+   * How many ill-formed sequences of the whole file became U+FFFD. Only there when the workspace has
+   * `invalidUtf8: "replace"`.
    */
   replaced_count?: number
   /**
@@ -631,22 +1131,71 @@ export interface ReadFileMeta {
   sha256?: string
 }
 
-/** What `readFile` answers (specification `read_file` §4.2). */
+/** The result of `readFile` (specification `read_file` §4.2). */
 export interface ReadFileOutput {
   /** The path relative to the workspace root, components separated by `/`; never absolute. */
   path: string
   /**
-   * The window's lines joined by `\n`. CRLF reads as `\n`; a final `\n` of the file is kept by
-   * the window that reaches the end of the file, so that the windows of a file joined by `\n`
-   * are its whole text.
+   * The window's lines joined by `\n`; CRLF becomes `\n`. The last window of a file also has the
+   * file's final `\n`, so the windows of a file joined by `\n` are its whole text.
    */
   content: string
   /** Whether the file has lines after this window. */
   truncated: boolean
-  /** The `start_line` to go on with, or `null` when the window reaches the end. */
+  /** The `start_line` of the next window, or `null` when this one reaches the end. */
   next_start_line: number | null
   /** About the file as a whole. */
   meta: ReadFileMeta
+}
+
+/**
+ * Reads windows of several UTF-8 text files of the workspace in one call, within a budget.
+ *
+ * `max_total_bytes` limits the bytes of all contents together, as UTF-8. It is shared evenly; what small
+ * windows leave goes to the larger ones. A window over its share is cut to the whole lines that fit, and
+ * its `truncated`, `next_start_line` and `returned_line_count` say so; it has no line if the first does
+ * not fit. The answer's own `truncated` tells whether the budget has cut anything.
+ *
+ * A file that cannot be read, or an entry that is wrong, fails its own item. The files are read one after
+ * the other, each from a handle of its own: what changes meanwhile may show in one item and not in another.
+ * They are read on a worker thread, but for small ones that `readFile` would read at once.
+ *
+ * Rejects with a `ReadFilesError` if the list itself, another argument or the context is wrong, or with
+ * `signal.reason` when a signal is aborted; never throws.
+ */
+export declare function readFiles(context: WorkspaceContext | Workspace, args: ReadFilesArguments, options?: CallOptions | null): Promise<ReadFilesOutput>
+
+/** Why one entry has no output. */
+export interface ReadFilesFault {
+  /** The code of `readFile`'s error. */
+  code: ReadFileErrorCode
+  /** The message of `readFile`'s error. */
+  message: string
+}
+
+/** What became of one entry. */
+export interface ReadFilesItem {
+  /**
+   * The path as `readFile` shows it; of a failed item as it was asked for. One that spells out the root
+   * is shown as the part beneath the root, or as `…/name`.
+   */
+  path: string
+  /** What `readFile` answers; `null` if the item failed. */
+  output: ReadFileOutput | null
+  /** What `readFile` rejects with; `null` if the file was read. */
+  error: ReadFilesFault | null
+}
+
+/** The result of `readFiles`. */
+export interface ReadFilesOutput {
+  /** An item for each entry of `files`, in the same order. */
+  items: Array<ReadFilesItem>
+  /** How many bytes of UTF-8 all contents have together. */
+  total_bytes: number
+  /** Whether the budget has cut a window. */
+  truncated: boolean
+  /** How many items failed. */
+  failed: number
 }
 
 /** `readFile` on the calling thread: returns the answer, or throws the `ReadFileError`. */
@@ -655,9 +1204,10 @@ export declare function readFileSync(context: WorkspaceContext | Workspace, path
 /**
  * Reads the text file that a `file:` URI leads to, from a directory or from a host's own tree.
  *
- * Of a directory the type is told by the extension and, where that is unknown, by the content. Of
- * a host's tree the size and the type are looked at before any bytes are loaded, and the bytes are
- * checked against their hash. Files up to `maxBytes` are read.
+ * In a directory, the extension tells the type; where that is unknown, the content does. In a host's tree,
+ * size and type are checked before any bytes are loaded, and the bytes are checked against their hash.
+ * Files up to `maxBytes` are read. If `file:files/a` does not exist, `file:a` is read instead; `path`
+ * tells which one was read.
  *
  * Rejects with a `FileUriError`, or with `signal.reason` when the context's signal is aborted;
  * never throws.
@@ -670,14 +1220,14 @@ export declare function readFileUri(uri: string, context: FileUriContext): Promi
  * The arguments come as an object, or as the JSON text of one. `context.activeFiles` is asked
  * first, exact and case-sensitive; then the store, with the DocPath exactly as it was given.
  *
- * Resolves with the result, also of a failure; rejects only with `signal.reason` when the
- * context's signal is aborted.
+ * A failure is a result, too: the promise rejects only with `signal.reason`, when the context's signal is
+ * aborted.
  */
 export declare function readSourceDocument(args: ReadSourceArguments | string | null | undefined, context: ReadSourceContext): Promise<ReadSourceResult>
 
-/** What `readSourceDocument` answers (specification TUL-001 §4). */
+/** The result of `readSourceDocument` (specification TUL-001 §4). */
 export interface ReadSourceResult {
-  /** Whether `file` is there. */
+  /** Whether the document was read. */
   success: boolean
   /** `null` on success. */
   errorCode: ReadSourceErrorCode | null
@@ -685,9 +1235,9 @@ export interface ReadSourceResult {
   errors: Array<string>
   /** The document; `null` on failure. */
   file: SourceFile | null
-  /** As the context has it. */
+  /** The `sessionId` of the context. */
   sessionId: string | null
-  /** As the context has it. */
+  /** The `conversationId` of the context. */
   conversationId: string | null
 }
 
@@ -695,7 +1245,7 @@ export interface ReadSourceResult {
 export interface ResolvedFileUri {
   /** The URI as it was given. */
   uri: string
-  /** Where it looks. */
+  /** The scope in which it is looked up. */
   scope: FileUriScope
   /** The segments joined by `/`: `assets/brand.md`, `files/notes/a.md`. */
   path: string
@@ -715,6 +1265,29 @@ export interface ResolvedFileUri {
  */
 export declare function resolveFileUri(uri: string): ResolvedFileUri
 
+/**
+ * Resolves a model's path to an absolute one in the workspace, by its spelling alone: nothing is looked up,
+ * and a link may still lead out. A final separator, which asks for a folder, is kept as `/`.
+ *
+ * Throws the `ReadFileError` that `readFile` rejects with where it refuses the spelling.
+ */
+export declare function resolveWorkspacePath(workspaceRoot: string, path: string): string
+
+/**
+ * Searches the contents of the workspace's files for a regular expression.
+ *
+ * Lines and columns are those of the text that `readFile` shows. The items are the first ones by path, line
+ * and column, and the same for the same tree on every run. By default `.git`, `node_modules`, `dist`,
+ * `build`, `target` and `.vscode` are left out, and what `.gitignore` files ignore; `warnings` counts
+ * everything that was left out. Links are never followed. The search runs on as many threads as the machine
+ * has processors, eight at the most.
+ *
+ * The syntax is that of Rust's crate `regex`; look-around and back-references work too, and cost more.
+ *
+ * Rejects with a `SearchFilesError`, or with `signal.reason` when `options.signal` is aborted; never throws.
+ */
+export declare function searchFiles<Output extends SearchOutput = "matches">(context: WorkspaceContext | Workspace, args: SearchFilesArguments<Output>, options?: SearchFilesOptions | null): Promise<SearchFilesOutput<Output>>
+
 /** A source document, or its beginning. */
 export interface SourceFile {
   /** The DocPath. */
@@ -722,17 +1295,78 @@ export interface SourceFile {
   /** The size of the whole document in bytes, a byte order mark included. */
   sizeBytes: number
   /**
-   * The text, without a leading byte order mark; with `maxBytes` cut at the end of a character,
-   * at or below so many bytes.
+   * The text, without a leading byte order mark. With `maxBytes` it is cut after the last character
+   * that fits.
    */
   content: string
-  /** Whether the document goes on. */
+  /** Whether the text was cut. */
   isTruncated: boolean
+}
+
+/** The result of `putBytes`. */
+export interface StoredBytes {
+  /** SHA-256 of the bytes, 64 lowercase hex digits. */
+  hash: string
+  /** How many bytes. */
+  size: number
+}
+
+/** A document in a store. */
+export interface StoredDocument {
+  /** All its bytes, or at least the first `maxBytes`. */
+  bytes: Uint8Array
+  /** How many bytes the whole document has. */
+  sizeBytes: number
+}
+
+/**
+ * The tree of a folder as objects; of the workspace root without `path`.
+ *
+ * Links are shown with `entry_kind: "all"` and never entered. Folders called `.git`, `node_modules`,
+ * `dist`, `build`, `target` or `.vscode` are left out, unless `path` lies in one, and so are files called
+ * `.DS_Store`. `path` may be absolute if it lies inside the workspace, so a secure-tool wrapper can use this
+ * function as its handler.
+ *
+ * Rejects with a `TreeError`, or with `signal.reason` when `options.signal` is aborted; never throws.
+ */
+export declare function tree(context: WorkspaceContext | Workspace, path?: string | null, options?: TreeOptions | null): Promise<TreeResult>
+
+/** A node of a tree. */
+export interface TreeNode {
+  /** The last component of the path; `"."` for the workspace root. */
+  name: string
+  /** Relative to the workspace root, components separated by `/`; `"."` for the root itself. */
+  path: string
+  /** How deep it stands: the folder that was asked for has depth 0. */
+  depth: number
+  /** A link is a `"symlink"`, wherever it leads. */
+  kind: "directory" | "file" | "symlink"
+  /** Only there on a folder that was not looked into: the depth ended, or it may not be read. */
+  truncated?: true
+  /** Only there on a folder that was looked into: folders first, then files, then links, each by name. */
+  children?: Array<TreeNode>
+}
+
+/** The result of `tree`. */
+export interface TreeResult {
+  /** The folder that was asked for, with all that it holds. */
+  root: TreeNode
+  /** Whether there are more nodes than `max_entries`. */
+  limit_reached: boolean
+  /** How many nodes the tree has, the root included. */
+  scanned_entries: number
+  /** How many of them are folders. */
+  total_dirs: number
+  /** How many are files. */
+  total_files: number
+  /** How many are links. */
+  total_symlinks: number
 }
 
 /**
  * The tree of the workspace, for the boot prompt of an agent (TUL-004 §7.5). Folders and links
- * called `bin`, `obj`, `node_modules`, `.git` or `dist` are left out at every depth.
+ * called `bin`, `obj`, `node_modules`, `.git` or `dist` are left out at every depth, unless `include`
+ * names them, and so is a file called `.git`, which a worktree or submodule has.
  *
  * The order is that of the names' bytes, so that the same tree always gives the same text. Links
  * are listed and not followed; no file is opened (but for `.gitignore`, if it is asked for), and
@@ -745,33 +1379,38 @@ export interface SourceFile {
  */
 export declare function workspaceSnapshot(context: WorkspaceContext | Workspace, options?: WorkspaceSnapshotOptions | null): Promise<WorkspaceSnapshot>
 
-/** What `workspaceSnapshot` answers. */
+/** The result of `workspaceSnapshot`. */
 export interface WorkspaceSnapshot {
   /**
    * The tree, ready for a prompt: a line for each entry, two spaces of indentation for each
-   * level, no line feed at the end, `""` if there is nothing. A folder ends in `/`; a link is
-   * marked `(link)` and its target not told; a FIFO, socket or device is marked
-   * `(special file)`, a folder that the process may not list `(unreadable)`, and one that was
-   * removed meanwhile `(gone)`.
+   * level, no line feed at the end, `""` if the tree is empty. A folder ends in `/`. A link is
+   * marked `(link)`, without its target; a FIFO, socket or device is marked `(special file)`, a
+   * folder that the process may not list `(unreadable)`, and one that was removed meanwhile
+   * `(gone)`.
    *
-   * Where a limit has left something out stands a `…`: `… 12 more` for as many further entries
-   * of that very folder, or a mere `…` behind a folder that was not looked through.
+   * A `…` shows what a limit left out: `… 12 more` stands for twelve further entries of that
+   * folder, `…` after a folder says that the folder was not listed.
    */
   text: string
   /**
    * The paths of the entries in `text`, in the same order: relative to the root, components
    * separated by `/`, those of folders with a final `/`. At most `maxEntries`.
    *
-   * Names are spelled as in `text`. A name that could break out of its line stands escaped:
-   * `\n`, `\u{202e}`, `\xff` for a byte that is not UTF-8, `\\` for a backslash. So a path with
-   * a `\` in it is to be shown, and cannot be opened.
+   * Names are spelled as in `text`. A name that could break out of its line is escaped:
+   * `\n`, `\u{202e}`, `\xff` for a byte that is not UTF-8, `\\` for a backslash. A path with a `\`
+   * in it is therefore for display alone and cannot be opened.
    */
   entries: string[]
   /**
-   * Whether `maxDepth` or `maxEntries` has left something out. What is always left out, or
-   * cannot be read, does not count.
+   * Whether `maxDepth` or `maxEntries` left entries out. Entries that are always left out, or cannot
+   * be read, do not count.
    */
   truncated: boolean
+  /**
+   * One sentence, there only with `gitignore: true` and only if a `.gitignore` file was not heeded,
+   * or not as a whole: which, and why. Some of what it ignores may then be listed.
+   */
+  hint?: string
 }
 
 /**

@@ -1,4 +1,4 @@
-// AbortSignal: an aborted call rejects with the signal's reason itself. Contract §2.
+// AbortSignal: an aborted call rejects with the signal's reason itself. docs/contract.md §2.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -39,7 +39,7 @@ describe("a signal that is aborted already", () => {
   );
 
   test(
-    "it wins over every other error",
+    "the abort comes before every other error",
     inWorkspace(async (ws) => {
       const signal = AbortSignal.abort("enough");
       for (const args of [
@@ -325,7 +325,7 @@ describe("the caller's signal", () => {
   );
 });
 
-describe("a signal of another make", () => {
+describe("a signal of another implementation", () => {
   /** A polyfill of AbortSignal in its smallest form: it cannot take a listener back. */
   function polyfill() {
     const listeners: (() => void)[] = [];
@@ -427,7 +427,7 @@ describe("a signal of another make", () => {
     ["aborted throws the second time", () => fickle("aborted", false, throws)],
   ] as const) {
     test(
-      `whose ${name}: readFile reads by promise, and throws nothing`,
+      `whose ${name}: readFile returns a promise that resolves, and does not throw`,
       inWorkspace(async (ws) => {
         ws.write("a.txt", "a");
         let promise: ReturnType<typeof looseReadFile>;
@@ -443,7 +443,7 @@ describe("a signal of another make", () => {
   }
 
   test(
-    "whose reason throws when read: the call rejects all the same",
+    "whose reason throws when read: the call still rejects",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
       const signal = Object.defineProperty(polyfill(), "reason", { get: throws });
@@ -453,7 +453,7 @@ describe("a signal of another make", () => {
   );
 });
 
-describe("what is no signal", () => {
+describe("a value that is no signal", () => {
   for (const [name, signal] of [
     ["a number", 5],
     ["a string", "signal"],

@@ -1,17 +1,20 @@
-// The parts of `npm run bench` that decide what it says. What is measured is measured nowhere here.
+// The parts of `npm run bench` that compute and print its figures. No test here measures time.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { figure, interleave } from "../bench/lib/interleave.mjs";
+import { table } from "../bench/lib/publish.mjs";
+import { ratio, ratioRows } from "../bench/lib/ratios.mjs";
 import { growthExponent, median, quantile } from "../bench/lib/statistics.mjs";
-import { growthVerdicts, ratio, verdicts } from "../bench/lib/verdicts.mjs";
-import { nativeTargets, targets } from "../bench/targets.mjs";
 
 const EFFORT = { rounds: 2, calls: 3 };
 
-function result(measurements: { id: string; timings: ReturnType<typeof figure>[] }[]) {
+function result(
+  measurements: { id: string; timings: ReturnType<typeof figure>[] }[],
+  runtime = "Node 24.0.0",
+) {
   return {
-    runtime: "Node 24.0.0",
+    runtime,
     versions: {},
     missing: [],
     measurements: measurements.map((measurement) => ({ unit: "µs", ...measurement })),
@@ -41,7 +44,7 @@ describe("interleave", () => {
     );
   });
 
-  test("times nobody whose answer is another one", async () => {
+  test("times no contender that gives another answer", async () => {
     const task = (name: string) => ({ name, run: () => name, answer: (given: unknown) => given });
     await assert.rejects(interleave([task("one"), task("other")], EFFORT), {
       message: /^other does not answer what one does: "other" instead of "one"$/u,
@@ -66,31 +69,11 @@ describe("statistics", () => {
   });
 });
 
-describe("verdicts", () => {
-  const id = "read 4 KiB, sync";
-  const only = ["read"];
-  const about = (measured: Parameters<typeof result>[0]) =>
-    verdicts(targets, only, result(measured)).find(
-      (verdict) => verdict.id === id && verdict.what === "ringfence ÷ bare fs",
-    );
-
-  test("a target is met up to its limit and missed above", () => {
-    const measured = (ours: number) => [
-      { id, timings: [figure("ringfence", ours), figure("bare fs", 1)] },
-    ];
-    assert.equal(about(measured(1.3))?.met, true);
-    assert.equal(about(measured(1.31))?.met, false);
-  });
-
-  test("a target about which nothing was measured is not met, and shows", () => {
-    assert.deepEqual(about([]), {
-      id,
-      what: "ringfence ÷ bare fs",
-      value: undefined,
-      atMost: 1.3,
-      met: false,
-    });
-  });
+describe("ratios", () => {
+  const id = "read 4 KiB on tmpfs";
+  const measured = (ours: number) => [
+    { id, timings: [figure("ringfence", ours), figure("bare fs", 1)] },
+  ];
 
   test("a ratio is of the medians, its spread of the rounds", () => {
     const timing = (p50: number, rounds: number[]) => ({ name: "any", p50, p99: p50, rounds });
@@ -100,7 +83,13 @@ describe("verdicts", () => {
     });
   });
 
-  test("growth is judged by the end of the curve", () => {
+  test("a row divides ringfence by a contender, and has the runtime's target", () => {
+    const what = "ringfence ÷ bare fs";
+    assert.deepEqual(ratioRows(result(measured(2))), [{ id, what, value: 2, atMost: 0.25 }]);
+    assert.equal(ratioRows(result(measured(2), "Bun 1.4.5"))[0]?.atMost, 1.3);
+  });
+
+  test("growth is looked at by the end of the curve", () => {
     const costs = [1, 1, 1, 10, 100, 1000];
     const measurements = costs.map((cost, index) => ({
       id: `growth ${index}`,
@@ -108,15 +97,20 @@ describe("verdicts", () => {
       timings: [figure("ringfence", cost)],
       growth: { axis: "work", work: 10 ** index },
     }));
-    const [verdict] = growthVerdicts({ ...result([]), measurements });
-    assert.ok(Math.abs((verdict?.value ?? 0) - 1) < 1e-9);
-    assert.equal(verdict?.met, true);
+    const [row] = ratioRows({ ...result([]), measurements });
+    assert.ok(Math.abs((row?.value ?? 0) - 1) < 1e-9);
   });
 
-  test("no two targets are about the same", () => {
-    const names = [...targets, ...nativeTargets].map(
-      (target) => `${target.id}: ${target.ours} ÷ ${target.theirs}`,
-    );
-    assert.equal(new Set(names).size, names.length);
+  test("the page has a column for each runtime, and a dash where nothing was measured", () => {
+    const columns = [
+      result(measured(0.2)),
+      result([], "Node 20.0.0"),
+      result(measured(1), "Bun 1.4.5"),
+    ];
+    assert.deepEqual(table(columns).split("\n"), [
+      "|  |  | at most | Node 24.0.0 | Node 20.0.0 | Bun 1.4.5 |",
+      "| --- | --- | --- | --: | --: | --: |",
+      "| read 4 KiB on tmpfs | ringfence ÷ bare fs | 0.25, Bun 1.3 | 0.200 | – | 1.00 |",
+    ]);
   });
 });

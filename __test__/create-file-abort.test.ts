@@ -1,5 +1,5 @@
-// AbortSignal in the context: an aborted call rejects with the reason itself and leaves nothing, or the
-// result says what was written. Contract §2, issue 3 point 5, case P04.
+// AbortSignal in the context: an aborted call rejects with the reason itself and leaves no file, or resolves
+// because the file was written already. docs/contract.md §2, docs/cases.md P04.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -45,7 +45,7 @@ describe("a signal that is aborted already", () => {
   );
 
   test(
-    "P04: it wins over every domain error",
+    "P04: the abort comes before every domain error",
     inWorkspace(async (ws) => {
       ws.write("old.txt", "old");
       const context = { ...ws.writable, signal: AbortSignal.abort("enough") };
@@ -235,7 +235,7 @@ describe("the caller's signal", () => {
   );
 });
 
-describe("what is no signal", () => {
+describe("a value that is no signal", () => {
   const ARGS = { path: "a.txt", content: "a" };
 
   for (const [name, signal] of [

@@ -1,5 +1,5 @@
-// What becomes of the content: line endings, byte order marks, everything else to the letter, and the
-// size limit. Spec create_file §5.1, contract §5.
+// How the content is written: line ends, byte order marks, all else verbatim, and the size limit. Spec
+// create_file §5.1, docs/contract.md §5.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -223,7 +223,7 @@ describe("the size limit", () => {
   }
 
   test(
-    "E08: what is as large as may be can be read",
+    "E08: a file of exactly the limit can be read",
     inWorkspace(async (ws) => {
       const content = `${"a".repeat(LIMIT - 1)}\n`;
       await createEach(ws, { "a.txt": content });
@@ -321,7 +321,7 @@ describe("maxCreateBytes", () => {
 });
 
 test(
-  "what is created is read back as it was given",
+  "a created file is read back with the given content",
   inWorkspace(async (ws) => {
     const content = "# Title\n\n日本語 😀\n\ttabbed\n";
     const workspace = Workspace.open(ws.root);

@@ -1,5 +1,5 @@
-// Hashes: SHA-256 of the bytes on disk, the canonical Aptix content hash, and contentHash. Contract §2
-// and §5. The Aptix hash is checked against the contract's vectors and a model of its sentence.
+// Hashes: SHA-256 of the bytes on disk, the canonical Aptix content hash, and contentHash. docs/contract.md §2
+// and §5. The Aptix hash is checked against the vectors there and against a model of the algorithm.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -42,13 +42,13 @@ const TEXTS = [
   "long ".repeat(100_000),
 ];
 
-test("the model has the contract's vectors", () => {
+test("the model gives the vectors of docs/contract.md §5", () => {
   for (const [text, hash] of VECTORS) assert.equal(aptixModel(text), hash, shown(text));
 });
 
 describe("contentHash", () => {
   for (const [text, hash] of VECTORS) {
-    test(`aptix of ${shown(text)} is the contract's vector`, () => {
+    test(`aptix of ${shown(text)} is the vector of docs/contract.md §5`, () => {
       assert.equal(contentHash(text, "aptix"), hash);
     });
   }
@@ -64,7 +64,7 @@ describe("contentHash", () => {
     });
   }
 
-  test("aptix cuts a pair in two at the 500th unit, and what is left of it is U+FFFD in UTF-8", () => {
+  test("aptix cuts a surrogate pair at the 500th unit, and its half is U+FFFD in UTF-8", () => {
     const text = `${"x".repeat(499)}😀`;
     assert.equal(contentHash(text, "aptix"), aptixModel(text));
     assert.equal(contentHash(text, "aptix"), sha256(`${"x".repeat(499)}\ufffd\n`));

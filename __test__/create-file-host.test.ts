@@ -1,5 +1,5 @@
 // The exported createFile as the handler of a secure-tool host, unchanged, called with the model's
-// argument object. Contract §1 fact 1 and §2.
+// argument object. docs/contract.md §1 fact 1 and §2.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -200,7 +200,7 @@ describe("refusals by the handler are answers", () => {
   );
 
   test(
-    "a host whose workspace is gone",
+    "a host with a workspace that is gone",
     inWorkspace(async (ws) => {
       const context = hostContext(ws, { workspaceRoot: `${ws.root}-gone` });
       const result = await resultOf(create(context, { path: "a", content: "a" }), ws);

@@ -1,5 +1,5 @@
-// Creating through symlinks: those that end inside work, all others are refused, and nothing is ever
-// made outside, not even by a link that is put in place while a file is created. Contract §3 and §5.
+// Creating through symlinks: those that end inside work, all others are refused. No file is ever made
+// outside, even if a link is put in place while a file is created. docs/contract.md §3 and §5.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -36,7 +36,7 @@ describe("links that end inside", { skip: noSymlinks }, () => {
     ["absolute", (ws: TestWorkspace) => ws.at("real")],
   ] as const) {
     test(
-      `G09: a ${kind} link to a folder is walked through, and the path told is the one asked for`,
+      `G09: a ${kind} link to a folder is followed, and the result has the path that was asked for`,
       inEveryWay(async (creator) => {
         creator.ws.folder("real");
         creator.ws.link("l", target(creator.ws), "dir");

@@ -1,5 +1,5 @@
-// The path of createFile as text: what is normalised, what is taken to the letter, what is refused.
-// Contract §3 and §5, spec create_file §5.2.
+// The path of createFile as text: normalised, taken verbatim, or refused. docs/contract.md §3 and §5, spec
+// create_file §5.2.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -20,7 +20,7 @@ const shown = (text: string) => {
   return escaped.length > 60 ? `${escaped.slice(0, 40)}…` : escaped;
 };
 
-/** A test that `asked` is refused whatever stands there, and that nothing comes of it. */
+/** A test that `asked` is refused, with and without a file there, and that nothing is created. */
 function refusedTest(id: string, asked: string, options: { skip?: false | string } = {}): void {
   test(
     `${id}: ${shown(asked)} is InvalidPath`,
@@ -107,7 +107,7 @@ describe("names to the letter", () => {
   ]) {
     test(
       `H29: ${shown(name)} is a name like any other`,
-      { skip: name.startsWith("aux") ? notPosix : false },
+      { skip: (name.startsWith("aux") || name.endsWith(".")) && notPosix },
       inEveryWay(async (creator) => {
         await creator.creates({ path: name, content: "a" }, { bytes: "a" });
         await creator.creates({ path: `d/${name}.d/${name}`, content: "b" }, { bytes: "b" });
@@ -120,8 +120,9 @@ describe("names to the letter", () => {
     " a",
     "a ",
     "a.",
-    "a:b",
-    "a:12",
+    // One letter and a colon name a drive on every system: see misspelt-paths.test.ts.
+    "ab:c",
+    "ab:12",
     "aux",
     "aux.c",
     "nul",

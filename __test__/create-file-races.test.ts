@@ -1,5 +1,5 @@
-// Many creators at once: of one name exactly one wins, of one file the last one stays, and nobody is
-// told what is not so. Contract §5, cases K and M of reported.md.
+// Many creators at once: exactly one creates a name, the last one overwrites a file, and every answer is true.
+// docs/contract.md §5, cases K and M of docs/cases.md.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

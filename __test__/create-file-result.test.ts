@@ -1,5 +1,5 @@
-// The result of createFile: its shape, codes, messages and path, and which refusal comes first.
-// Spec create_file §4.3 and §5.3, contract §5.
+// The result of createFile: its shape, codes, messages and path, and the order of refusals.
+// Spec create_file §4.3 and §5.3, docs/contract.md §5.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -32,7 +32,7 @@ describe("success", () => {
   );
 
   test(
-    "overwrite where nothing stands is a normal create",
+    "overwrite without an existing file is a normal create",
     inEveryWay((creator) =>
       creator.creates({ path: "a.txt", content: "new", overwrite: true }, { bytes: "new" }),
     ),
@@ -325,7 +325,7 @@ describe("precedence", () => {
   });
 
   test(
-    "what needs no disk comes before a root that is gone, whether or not it is held open",
+    "checks that need no disk come before a root that is gone, whether or not it is held open",
     { skip: notPosix },
     inWorkspace(async (ws) => {
       const root = ws.folder("root");
@@ -353,7 +353,7 @@ describe("precedence", () => {
   );
 
   test(
-    "what is far too large is refused without a copy of it",
+    "content far above the limit is refused without a copy of it",
     { timeout: 20_000 },
     inWorkspace(async (ws) => {
       const content = "a".repeat(200_000_000);
@@ -376,7 +376,7 @@ describe("precedence", () => {
   );
 
   test(
-    "the size comes before what stands there",
+    "the size comes before an existing file",
     inEveryWay(async (creator) => {
       creator.ws.write("a.txt", "old");
       creator.ws.folder("dir");
@@ -387,7 +387,7 @@ describe("precedence", () => {
   );
 
   test(
-    "content comes before what stands there",
+    "content comes before an existing file",
     inEveryWay(async (creator) => {
       creator.ws.write("a.txt", "old");
       creator.ws.folder("dir");
@@ -398,7 +398,7 @@ describe("precedence", () => {
   );
 
   test(
-    "a read-only scope comes before what stands there",
+    "a read-only scope comes before an existing file",
     inEveryWay(async (creator) => {
       creator.ws.write("a.txt", "old");
       creator.ws.folder("dir");
@@ -448,7 +448,7 @@ test(
 );
 
 test(
-  "the hash told is that of the bytes on disk, not of the text given",
+  "the hash is that of the bytes on disk, not of the given text",
   inEveryWay(async (creator) => {
     const { hash } = await creator.create({ path: "a.txt", content: "\ufeffa\r\n" });
     assert.equal(hash, sha256("a\n"));

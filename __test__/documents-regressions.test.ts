@@ -1,4 +1,4 @@
-// One test for each fault that was found in file: URIs, stores and source documents.
+// Regression tests of faults in file: URIs, stores and source documents.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -10,7 +10,7 @@ import { noSymlinks, notPosix } from "./support/platform.ts";
 import { looseReadSource } from "./support/source.ts";
 import { inWorkspace } from "./support/workspace.ts";
 
-describe("what a fetch would make text of never reaches it", () => {
+describe("a value that fetch would convert to text never reaches it", () => {
   const INPUTS: [name: string, input: unknown][] = [
     ["an object with a list for a url", JSON.parse('{"url":["file:///etc/passwd"]}')],
     ["a String", Object("file:///etc/passwd")],
@@ -70,7 +70,7 @@ describe("a collection of active files that is not known does not count as empty
 });
 
 test(
-  "a text longer than any string is TOO_LARGE, whatever maxBytes is",
+  "a text longer than any string is TOO_LARGE for every maxBytes",
   { skip: notPosix },
   inWorkspace(async (ws) => {
     fs.truncateSync(ws.write("a.txt", ""), 600 * 1024 * 1024);
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  "what every object inherits turns no Workspace into something else",
+  "properties that every object inherits do not change a Workspace",
   inWorkspace(async (ws) => {
     ws.write("a.txt", "a");
     const workspace = Workspace.open(ws.root);
@@ -162,7 +162,7 @@ test(
 );
 
 test(
-  "a store says in its own words what stands in the place of bytes",
+  "a store reports in its own error that the value is no bytes",
   { skip: noSymlinks },
   inWorkspace(async (ws) => {
     const store = FileStore.open(ws.at("store"));

@@ -1,5 +1,5 @@
-// The exported readFile as the handler of a secure-tool host, unchanged. Contract §1 fact 1 and §2,
-// spec read_file §7 and §11. The host is written from its description and knows nothing of us.
+// The exported readFile as the handler of a secure-tool host, unchanged. docs/contract.md §1 fact 1 and §2,
+// spec read_file §7 and §11. The host is written from its description, without any code for ringfence.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -45,7 +45,7 @@ async function failure(call: Promise<unknown>, ws: TestWorkspace): Promise<strin
 
 describe("success", () => {
   test(
-    "a wrong option is told with the model's own path, not with the wrapper's",
+    "the error of a wrong option has the model's own path, not the wrapper's",
     inWorkspace(async (ws) => {
       for (const root of [ws.root, `${ws.root}/.`]) {
         const context = hostContext(ws, { workspaceRoot: root });
@@ -246,7 +246,7 @@ describe("refusals by the handler: the message alone must say it", () => {
   }
 
   test(
-    "a host whose workspace is gone",
+    "a host with a workspace that is gone",
     inWorkspace(async (ws) => {
       const context = hostContext(ws, { workspaceRoot: `${ws.root}-gone` });
       const message = await failure(read(context, "a.txt"), ws);

@@ -1,4 +1,4 @@
-// docs/errors.md lists the codes that there are, no more and no fewer, in the order of the types.
+// docs/errors.md lists exactly the codes of the types, in their order.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -34,6 +34,8 @@ function members(union: string | undefined): string[] {
 
 const SECTIONS: [section: string, codes: string[]][] = [
   ["`readFile`", unionOf("ReadFileErrorCode")],
+  ["`readFiles`", unionOf("ReadFilesErrorCode")],
+  ["`readBytes`", unionOf("ReadBytesErrorCode")],
   ["`createFile`", unionOf("CreateFileErrorCode")],
   ["`readFileUri` and `resolveFileUri`", unionOf("FileUriErrorCode")],
   ["`readSourceDocument`", unionOf("ReadSourceErrorCode")],
@@ -41,6 +43,9 @@ const SECTIONS: [section: string, codes: string[]][] = [
   ["`FileStore`", unionOf("FileStoreErrorCode")],
   ["`Workspace.open`", codeOf("WorkspaceError")],
   ["`workspaceSnapshot`", unionOf("WorkspaceSnapshotErrorCode")],
+  ["`searchFiles`", unionOf("SearchFilesErrorCode")],
+  ["`findFiles`", unionOf("FindFilesErrorCode")],
+  ["`tree`", unionOf("TreeErrorCode")],
   ["`contentHash`", codeOf("ContentHashError")],
 ];
 
@@ -51,14 +56,17 @@ describe("docs/errors.md lists exactly the codes", () => {
 
   test("of the toolkit's envelope, and those that its tools have beside the functions'", () => {
     const envelope = codeOf("ToolErrorInfo", textOf("toolkit/result.ts"));
-    const sources = ["toolkit/catalog.ts", "toolkit/mcp/client-roots.ts"].map(textOf).join("\n");
-    const own = [...sources.matchAll(/\bcode\b[^;]*?"([A-Z_]+)"/g)];
-    const further = new Set(["INVALID_ARGUMENT", ...own.map(([, code = ""]) => code)]);
-    assert.deepEqual(listedIn("The toolkit"), [...envelope, ...further]);
+    const paths = ["tools/read.ts", "fetched-page.ts", "mcp/client-roots.ts"];
+    const sources = paths.map((path) => textOf(`toolkit/${path}`)).join("\n");
+    const own = [...sources.matchAll(/\b(?:code\b[^;]*?|codedError\(\s*)"([A-Z_]+)"/g)];
+    const beside = own.map(([, code = ""]) => code);
+    const further = beside.filter((code) => !unionOf("FileUriErrorCode").includes(code));
+    const all = new Set([...envelope, "INVALID_ARGUMENT", ...further]);
+    assert.deepEqual(listedIn("The toolkit").sort(), [...all].sort());
   });
 
   test("of documents, which the type has as the core gives them", () => {
-    const [, own = ""] = textOf("src/source.rs").split("impl StoreFault {");
+    const [, own = ""] = textOf("src/tools/source.rs").split("impl StoreFault {");
     const given = [...(own.split(/^}/m)[0] ?? "").matchAll(/"([A-Z0-9_]+)"/g)];
     const codes = new Set(given.map(([, code = ""]) => code));
     assert.deepEqual([...codes].sort(), unionOf("DocumentStoreErrorCode").sort());
@@ -75,8 +83,13 @@ describe("docs/errors.md lists exactly the codes", () => {
         "DocumentStoreError",
         "FileStoreError",
         "FileUriError",
+        "FindFilesError",
+        "ReadBytesError",
         "ReadFileError",
+        "ReadFilesError",
         "ReadSourceError",
+        "SearchFilesError",
+        "TreeError",
         "WorkspaceError",
         "WorkspaceSnapshotError",
       ],

@@ -1,4 +1,4 @@
-// The examples of observing tool calls, run as a reader would: what they print is what hosts get.
+// Runs the examples that observe tool calls, as a reader would, and checks their output.
 
 import assert from "node:assert/strict";
 import path from "node:path";
@@ -53,9 +53,14 @@ test("log-lines: each event is a line of JSON with the fields of TUL-004 §6", L
     ["warn", { event: "Tool.CreateFile.ResultReceived", ...passed, ...failed("TooLarge") }],
   ];
   assert.deepEqual(
-    lines.map(({ time, level, ...fields }) => [level, fields]),
+    lines.map(({ time, level, CallId, DurationMs, ...fields }) => [level, fields]),
     expected,
   );
+  for (const { event, CallId, DurationMs } of lines) {
+    const executed = String(event).endsWith(".Executed");
+    assert.equal(typeof CallId, executed ? "string" : "undefined");
+    assert.equal(typeof DurationMs, executed ? "number" : "undefined");
+  }
   for (const { time } of lines) assert.equal(new Date(String(time)).toISOString(), time);
 });
 
@@ -106,8 +111,12 @@ test(
   },
 );
 
-test("opentelemetry: what is no call of its own is noted on the span around it", LONG, async () => {
-  const lines = (await linesOf("opentelemetry.mts")) as unknown as SpanLine[];
-  const noted = lines.flatMap(({ name, events }) => events.map((event) => [name, event.name]));
-  assert.deepEqual(noted, [["invoke_agent example", "Tool.CreateFile.Forwarded"]]);
-});
+test(
+  "opentelemetry: an event that is no call of its own is noted on the surrounding span",
+  LONG,
+  async () => {
+    const lines = (await linesOf("opentelemetry.mts")) as unknown as SpanLine[];
+    const noted = lines.flatMap(({ name, events }) => events.map((event) => [name, event.name]));
+    assert.deepEqual(noted, [["invoke_agent example", "Tool.CreateFile.Forwarded"]]);
+  },
+);

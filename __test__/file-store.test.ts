@@ -1,4 +1,4 @@
-// FileStore: bytes under their SHA-256, in the layout of the virtual-space host. Contract §1 and §6.
+// FileStore: bytes under their SHA-256, in the layout of the virtual-space host. docs/contract.md §1 and §6.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -88,7 +88,7 @@ describe("FileStore.open", () => {
   );
 
   test(
-    "leaves what is in the directory",
+    "leaves other files in the directory alone",
     inStore(async (store, dir) => {
       const { hash } = await store.putBytes(Buffer.from("a"));
       assertBytes(await FileStore.open(dir).getBytes(hash), "a");
@@ -172,7 +172,7 @@ describe("putBytes", () => {
   );
 
   test(
-    "makes a file that others of the host may read as the umask says, and nobody may run",
+    "makes files with the bits that the umask allows, without execute bits",
     { skip: process.platform === "win32" && "a POSIX rule: this is Windows" },
     inStore(async (store, dir) => {
       const { hash } = await store.putBytes(Buffer.from("a"));
@@ -235,7 +235,7 @@ describe("putBytes", () => {
   );
 
   test(
-    "writes again what was removed",
+    "writes removed bytes again",
     inStore(async (store, dir) => {
       const { hash } = await store.putBytes(Buffer.from("a"));
       fs.rmSync(path.dirname(storedAt(dir, hash)), { recursive: true });
@@ -245,7 +245,7 @@ describe("putBytes", () => {
   );
 
   test(
-    "has taken the bytes when it returns: what the caller then does to the buffer changes nothing",
+    "has copied the bytes when it returns: later changes to the buffer have no effect",
     inStore(async (store, dir) => {
       for (const length of [1, 1_000, 3 * MIB]) {
         const bytes = new Uint8Array(length).fill(97);
@@ -342,7 +342,7 @@ describe("getBytes", () => {
   );
 
   test(
-    "gives what another program has put there",
+    "gives bytes that another program has stored",
     inStore(async (store, dir) => {
       plant(dir, sha256("planted"), "planted");
       assertBytes(await store.getBytes(sha256("planted")), "planted");
@@ -763,7 +763,7 @@ describe("a signal", () => {
 });
 
 test(
-  "seeded: what is put comes back, and hash and size are right",
+  "seeded: stored bytes come back, with the right hash and size",
   inStore(async (store, dir) => {
     const random = new Random(13);
     const hashes = new Set<string>();

@@ -1,4 +1,4 @@
-// readFileUri: text from directories and from trees of the host's own. Contract §6, spec read.
+// readFileUri: text from directories and from trees of the host's own. docs/contract.md §6, spec read.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -283,7 +283,7 @@ describe("the sentences of the specification", () => {
   );
 });
 
-describe("what a directory does not have", () => {
+describe("files that a directory does not have", () => {
   test(
     "a file as a folder is not found",
     inWorkspace(async (ws) => {
@@ -376,7 +376,7 @@ describe("links", { skip: noSymlinks }, () => {
   }
 
   test(
-    "a folder link that leads out is a violation, whatever is asked for below it",
+    "a folder link that leads out is a violation for every path below it",
     inWorkspace(async (ws) => {
       ws.writeOutside("secret.md");
       ws.link("l", ws.outside, "dir");
@@ -479,7 +479,7 @@ describe("permissions", { skip: noPermissions }, () => {
   }
 });
 
-describe("what is text, by extension", () => {
+describe("text by extension", () => {
   for (const [name, types] of [
     ["a.md", ["text/markdown"]],
     ["a.markdown", ["text/markdown"]],
@@ -532,7 +532,7 @@ describe("what is text, by extension", () => {
     "md.png",
   ]) {
     test(
-      `a.${extension} is no text, whatever is in it`,
+      `a.${extension} is no text, with any content`,
       inWorkspace(async (ws) => {
         ws.write(`a.${extension}`, "plain text\n");
         await refuseEveryRoot(ws, `file:///a.${extension}`, "NOT_TEXT");
@@ -549,7 +549,7 @@ describe("what is text, by extension", () => {
   );
 });
 
-describe("what is text, by content", () => {
+describe("text by content", () => {
   const names = ["README", "Makefile", ".gitignore", "a.unheard-of", "dir.png/a", "a."];
   for (const name of names) {
     test(
@@ -707,7 +707,7 @@ describe("the cap", () => {
     ["a symbol", Symbol("s")],
   ] as const) {
     test(
-      `maxBytes as ${name} is refused by name, and nobody is asked`,
+      `maxBytes as ${name} is refused by name, and tree and store are not called`,
       inWorkspace(async (ws) => {
         ws.write("a.txt", "a");
         const tree = new HostTree();
@@ -1007,7 +1007,7 @@ describe("a tree with a FileStore", () => {
   );
 
   test(
-    "whose vertex is there and whose bytes are not: the sentence, and the hash",
+    "with a vertex but without bytes: the sentence, and the hash",
     inWorkspace(async (ws) => {
       const { hash, space } = await stored(ws, "text");
       fs.rmSync(storedAt(storeDir(ws), hash));
@@ -1080,7 +1080,7 @@ describe("a tree with a FileStore", () => {
   }
 });
 
-describe("what a tree holds that is no text", () => {
+describe("vertices of a tree that are no text", () => {
   test("a vertex without a hash is NOT_TEXT", async () => {
     for (const vertex of [{}, { hash: null }, { hash: undefined, mimeType: "text/plain" }]) {
       const space = { resolve: () => vertex, store: new HostTree().store };
@@ -1098,7 +1098,7 @@ describe("what a tree holds that is no text", () => {
     ...["text/plain; charset=utf-8", "text/plain;charset=UTF-8", "text/plain ; a=b; c=d"],
     ...["application/json; charset=utf-8", "Application/LD+JSON; profile=x", "text/plain;"],
   ]) {
-    test(`the type ${mimeType} is text, and is told as it is`, async () => {
+    test(`the type ${mimeType} is text, and the answer has it unchanged`, async () => {
       assert.ok(isTextType(mimeType), "the model agrees");
       const tree = new HostTree();
       tree.add("a", "text", { mimeType });
@@ -1123,7 +1123,7 @@ describe("what a tree holds that is no text", () => {
     });
   }
 
-  test("a missing type counts as text, and is told as text/plain", async () => {
+  test("a missing type counts as text, and the answer has text/plain", async () => {
     for (const mimeType of [null, undefined]) {
       const tree = new HostTree();
       tree.add("a.png", "text", { mimeType });
@@ -1148,14 +1148,14 @@ describe("a tree or store that fails", () => {
   ] as const;
 
   for (const [name, way] of ways) {
-    test(`resolve ${name}: INTERNAL, and what was thrown is the cause`, async () => {
+    test(`resolve ${name}: INTERNAL, with the thrown value as cause`, async () => {
       const space = { resolve: way(boom), store: new HostTree().store };
       const error = await refuseRead(["file:///a", { space }], "INTERNAL");
       assert.equal(error.cause, boom);
       assert.doesNotMatch(error.message, /boom|home/);
     });
 
-    test(`getBytes ${name}: INTERNAL, and what was thrown is the cause`, async () => {
+    test(`getBytes ${name}: INTERNAL, with the thrown value as cause`, async () => {
       const space = {
         resolve: () => ({ hash: sha256("a"), mimeType: "text/plain" }),
         store: { getBytes: way(boom) },
@@ -1442,7 +1442,7 @@ describe("wrong arguments", () => {
 
 describe("a signal that is aborted already", () => {
   for (const [name, reason] of ABORT_REASONS) {
-    test(`the call rejects with the reason itself, ${name}, and nobody is asked`, async () => {
+    test(`the call rejects with the reason itself, ${name}, and tree and store are not called`, async () => {
       const tree = new HostTree();
       tree.add("a", "a");
       const context = { space: tree, signal: AbortSignal.abort(reason) };
@@ -1530,7 +1530,7 @@ describe("a signal that is aborted later", AT_ONCE, () => {
     assert.equal(await rejectionValue(() => looseReadUri("file:///a", context)), "enough");
   });
 
-  test("what resolve rejects with, because of the abort or after it, is nobody's business", async () => {
+  test("a rejection of resolve, because of the abort or after it, is ignored", async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const resolve = () =>
@@ -1543,7 +1543,7 @@ describe("a signal that is aborted later", AT_ONCE, () => {
     await new Promise((done) => setTimeout(done, 10));
   });
 
-  test("a resolve that rejects later, after the abort, harms nobody", async () => {
+  test("a resolve that rejects after the abort causes no unhandled rejection", async () => {
     const controller = new AbortController();
     const resolve = () => new Promise((_, reject) => setTimeout(reject, 15, boom));
     const space = { resolve, store: new HostTree().store };

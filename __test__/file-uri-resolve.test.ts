@@ -1,4 +1,4 @@
-// resolveFileUri: the text of a file: URI, taken apart by hand. Contract §6, spec read "URI formats".
+// resolveFileUri parses file: URIs. docs/contract.md §6, spec read "URI formats".
 // A table of forms, then a seeded comparison with the model of support/file-uri-model.ts.
 
 import assert from "node:assert/strict";
@@ -106,7 +106,7 @@ describe("empty segments and dots", () => {
   ]);
 });
 
-describe("what rises above the root of its scope", () => {
+describe("URIs that rise above the root of their scope", () => {
   refuses([
     ["two dots in the space", "file:///.."],
     ["two dots and a name in the space", "file:///../a"],
@@ -402,7 +402,7 @@ describe("J16: a URI without a path", () => {
   );
 });
 
-describe("J20: what is not a file: URI", () => {
+describe("J20: texts that are no file: URI", () => {
   refuses([
     ["http", "http://localhost/x"],
     ["https", "https://example.com/file:a"],
@@ -438,7 +438,7 @@ describe("J20: what is not a file: URI", () => {
   ]);
 });
 
-describe("what is no string", () => {
+describe("values that are no string", () => {
   const numbers = [0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY];
   const others: (readonly [string, unknown])[] = [
     ["null", null],

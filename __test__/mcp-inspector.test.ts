@@ -1,5 +1,5 @@
-// `ringfence mcp` under the official inspector, as a command: what it lists and calls, what it says of the
-// schemas, and its exit codes. The inspector runs on the runtime that runs the tests, and so does the server.
+// `ringfence mcp` with the official inspector's command: its list of tools, its calls, its check of the
+// schemas, and its exit codes. Inspector and server run on the runtime that runs the tests.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,6 +8,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CLI } from "./support/mcp.ts";
+import { READING_TOOLS, WORKSPACE_TOOLS } from "./support/tools.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const INSPECTOR = path.join(
@@ -17,7 +18,7 @@ const INSPECTOR = path.join(
 
 interface Inspection {
   code: number | null;
-  /** What it printed, which is JSON. */
+  /** Its output, parsed as JSON. */
   answer: unknown;
   stderr: string;
 }
@@ -56,7 +57,7 @@ test(
     const { tools } = answer as { tools: { name: string; outputSchema?: object }[] };
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ["read_file", "workspace_create_file"],
+      WORKSPACE_TOOLS,
     );
     for (const { outputSchema } of tools) assert.ok(outputSchema);
   }),
@@ -70,7 +71,7 @@ test(
     const { tools } = answer as { tools: { name: string }[] };
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ["read_file"],
+      READING_TOOLS,
     );
   }),
 );

@@ -1,4 +1,4 @@
-// Arguments: what is accepted, and what a wrong one is told. Contract §2 and §4 "Arguments".
+// Arguments: accepted values, and the messages for wrong ones. docs/contract.md §2 and §4 "Arguments".
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -79,7 +79,7 @@ describe("start_line and max_lines", () => {
   }
 
   test(
-    "M10, D15: start_line -1 is told the rule and what came",
+    "M10, D15: the message for start_line -1 has the rule and the value",
     inWorkspace(async (ws) => {
       const { message } = await refuseOptions(ws, { start_line: -1 }, /start_line/);
       assert.match(message, />= 1/);
@@ -88,7 +88,7 @@ describe("start_line and max_lines", () => {
   );
 
   test(
-    "D13: max_lines 0 is told what came",
+    "D13: the message for max_lines 0 has the value",
     inWorkspace(async (ws) => {
       const { message } = await refuseOptions(ws, { max_lines: 0 }, /max_lines/);
       assert.match(message, /got 0/);
@@ -108,7 +108,7 @@ describe("start_line and max_lines", () => {
     [NaN, "NaN"],
   ] as const) {
     test(
-      `M10: max_lines ${spelled} is told what came, spelled as JavaScript does`,
+      `M10: the message for max_lines ${spelled} has the value as JavaScript writes it`,
       inWorkspace(async (ws) => {
         const { message } = await refuseOptions(ws, { max_lines: value }, /max_lines/);
         assert.equal(/, got ([^:]*):/.exec(message)?.[1], spelled, message);
@@ -118,7 +118,7 @@ describe("start_line and max_lines", () => {
 
   for (const value of [501, 1_000, 2 ** 31, 2 ** 32 + 1, 2 ** 53 - 1]) {
     test(
-      `D13: max_lines ${value} is above the limit and told so`,
+      `D13: the message for max_lines ${value} has the limit`,
       inWorkspace(async (ws) => {
         const { message } = await refuseOptions(ws, { max_lines: value }, /max_lines/);
         assert.match(message, /500/);

@@ -1,4 +1,4 @@
-// Bytes: BOM, binary, encodings, the size cap, meta. Contract §4 "Bytes", spec read_file §3.2 and §5.
+// Bytes: BOM, binary, encodings, the size cap, meta. docs/contract.md §4 "Bytes", spec read_file §3.2 and §5.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -514,7 +514,7 @@ describe("meta", () => {
   );
 
   test(
-    "include_hash gives the SHA-256 of the bytes on disk, whatever the window",
+    "include_hash gives the SHA-256 of the bytes on disk, for every window",
     inWorkspace(async (ws) => {
       const bytes = concat("\ufeffa\r\nb\r\nc\r\n");
       ws.write("a.txt", bytes);
@@ -565,7 +565,7 @@ describe("the answer as an object", () => {
   );
 
   test(
-    "its keys are its own, whatever setters all objects inherit",
+    "its keys are its own, in spite of setters that all objects inherit",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a\n");
       const taken: unknown[] = [];

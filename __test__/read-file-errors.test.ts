@@ -1,4 +1,4 @@
-// Errors: which code, in which order, in which words. Contract §4 "Errors", spec read_file §4.3.
+// Errors: their codes, order and messages. docs/contract.md §4 "Errors", spec read_file §4.3.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -226,7 +226,7 @@ describe("permission", { skip: noPermissions }, () => {
   }
 
   test(
-    "the child really is bound by permission bits, and reads what it may",
+    "the unprivileged child is bound by permission bits, and reads files that it may read",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "fine");
       assert.deepEqual(await codesAsUser(ws, ["a.txt"]), ["read: fine"]);
@@ -251,7 +251,7 @@ describe("permission", { skip: noPermissions }, () => {
   );
 
   test(
-    "M01: what stands in a folder that may not be entered is PERMISSION_DENIED, whether it exists or not",
+    "M01: a path in a folder that may not be entered is PERMISSION_DENIED, whether it exists or not",
     inWorkspace(async (ws) => {
       ws.write("dir/a.txt", "a");
       const codes = await withMode(ws.at("dir"), 0, () =>

@@ -1,4 +1,4 @@
-// Lines, windows and counts: contract §4 "Lines" and "Content", spec read_file §3.1 and §5.
+// Lines, windows and counts: docs/contract.md §4 "Lines" and "Content", spec read_file §3.1 and §5.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ function readText(
   return readLikeModel(ws, "file.txt", bytes, options);
 }
 
-describe("what ends a line", () => {
+describe("line ends", () => {
   test(
     "A05: a lone CR is an ordinary character",
     inWorkspace(async (ws) => {
@@ -198,7 +198,7 @@ describe("windows", () => {
   );
 
   test(
-    "D01: 250 lines without options stop after 200, and 200 pieces is what split gives",
+    "D01: 250 lines without options stop after 200, and split gives 200 pieces",
     inWorkspace(async (ws) => {
       const { content, truncated, next_start_line } = await readText(ws, numbered(250).join("\n"));
       assert.equal(content.split("\n").length, 200);

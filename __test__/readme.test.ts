@@ -1,8 +1,8 @@
-// The documentation is true: its programs run as they stand there, on the runtime that runs this test, and
-// print what it says that they print; its other blocks are what they claim to be; its links lead somewhere.
+// Checks the documentation: its programs run as they are written, on the runtime that runs this test, and print
+// the documented output; its other blocks are valid in their language; its links lead to existing targets.
 //
-// A block `text` that follows a program is what the program prints, with `…` for what nobody knows
-// beforehand. A program that is followed by none prints nothing.
+// A block `text` after a program is the program's output, with `…` for parts that vary. A program without such a
+// block prints nothing.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,6 +19,7 @@ import { commandPath } from "../scripts/lib/project.mjs";
 import { type Block, blocksOf, DOCUMENTS, proseOf, textOf } from "./support/markdown.ts";
 import { ModelServer } from "./support/model-server.ts";
 import { commandFor, ROOT, runCommand, runProgram } from "./support/program.ts";
+import { ALL_TOOLS } from "./support/tools.ts";
 
 /** Bun gives a test five seconds, which a process may need on a busy machine. */
 const LONG = { timeout: 120_000 };
@@ -26,7 +27,7 @@ const LONG = { timeout: 120_000 };
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const PROGRAMS = BLOCKS.filter(({ language }) => language === "ts");
 
-/** What the commands of the documentation are, and who runs them. */
+/** The commands of the documentation, each with the place where it is run. */
 const COMMANDS: Readonly<Record<string, "here" | "by .ci/run">> = {
   "main job": "by .ci/run",
   tests: "by .ci/run",
@@ -34,17 +35,13 @@ const COMMANDS: Readonly<Record<string, "here" | "by .ci/run">> = {
   mcp: "here",
 };
 
-/** A folder as a reader has one: a package of his own, with ringfence and what a program imports. */
+/** A folder as a reader has one after the commands of the README, with what a program imports. */
 function makeFolder(): string {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-readme-")));
   const manifest = { name: "my-agent", version: "1.0.0", type: "module" };
   const files: Record<string, string> = {
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
-    "srv/project/package.json": `${JSON.stringify(manifest, null, 2)}\n`,
-    "srv/project/src/main.ts": 'import { run } from "./run.ts";\n\nrun();\n',
-    "srv/space/assets/brand.md": "# Brand\n",
-    "srv/chats/1/files/notes/project-a.md": "# Project A\n",
-    "srv/sources/src/Billing/BillingService.cs": "class BillingService {}",
+    "src/main.ts": 'import { run } from "./run.ts";\n\nrun();\n',
   };
   for (const [name, text] of Object.entries(files)) {
     fs.mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
@@ -68,10 +65,10 @@ function importedPackages(): Set<string> {
   return new Set(["ringfence", ...packages]);
 }
 
-/** The program as it stands there, but for directories that are examples. */
+/** The program as it stands there. */
 function writeProgram(folder: string, { place, code }: Block): string {
   const file = path.join(folder, `${place.replaceAll(/[/:]/g, "-")}.mts`);
-  fs.writeFileSync(file, code.replaceAll('"/srv/', `"${folder}/srv/`));
+  fs.writeFileSync(file, code);
   return file;
 }
 
@@ -170,6 +167,20 @@ describe("programs", () => {
   });
 });
 
+// H4: paths in the documentation that a reader would have to create first. Variants: roots
+// in configurations, in commands and in prose.
+test("second look H4: no document names a folder that a reader does not have", () => {
+  for (const document of DOCUMENTS) {
+    const absolute = textOf(document).matchAll(
+      /["'`( =](\/(?:srv|home|Users|path|var|opt|workspace)\/[^"'`\s)]*)/g,
+    );
+    for (const [, found = ""] of absolute) {
+      // `~/my-agent`, which the README's first commands make, where a client wants it absolute.
+      assert.match(found, /^\/home\/me\/my-agent\b/, `${document}: ${found}`);
+    }
+  }
+});
+
 describe("other blocks", () => {
   test("are all of a kind that is checked here", () => {
     for (const { place, language } of BLOCKS) {
@@ -204,14 +215,17 @@ describe("other blocks", () => {
     async () => {
       const home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ringfence-home-")));
       const folder = makeFolder();
-      const project = path.join(folder, "srv", "project");
+      const project = path.join(home, "my-agent");
       const placed = (text: string) =>
-        text.replaceAll("/home/me", home).replaceAll(/\/srv\/project|\$\{\w+\}/g, project);
+        text.replaceAll("/home/me", home).replaceAll(/\$\{\w+\}/g, project);
       const env = { HOME: home, npm_config_offline: "true", npm_config_cache: `${home}/.npm` };
       try {
         const program = 'import { readFile } from "ringfence"; console.log(typeof readFile);';
         const imported = `node --input-type=module -e '${program}'`;
-        const script = ["set -e", marked("install"), imported, placed(marked("mcp"))].join("\n");
+        // The package of this checkout, in place of the one that a registry would have.
+        await runCommand("npm", ["pack", "--pack-destination", home], { env });
+        const install = marked("install").replace("npm install ringfence", "npm install ~/*.tgz");
+        const script = ["set -e", install, imported, placed(marked("mcp"))].join("\n");
         const { status, stdout, stderr } = await runCommand("bash", ["-c", script], { env });
         assert.equal(status, 0, stderr);
         assert.match(stdout, /function\n$/);
@@ -244,7 +258,7 @@ describe("other blocks", () => {
   });
 });
 
-test("the threat model names for each promise what checks it, and that is there", () => {
+test("the threat model names an existing file for each promise", () => {
   const [, promises = ""] = textOf("docs/threat-model.md").split(/^## What is promised$/m);
   const [table = "", rest = ""] = promises.split(/^## What is not promised$/m);
   const rows = table
@@ -265,6 +279,41 @@ test("every export is on one of the pages", () => {
   }
 });
 
+// H9: facts that a reader has to guess: a host's word, a tool, a page, an export.
+describe("second look H9: the README lists all exports and pages", () => {
+  const readme = textOf("README.md");
+  const section = (title: string) =>
+    readme.split(/^## /m).find((text) => text.startsWith(title)) ?? "";
+
+  test("second look H9: its index has every export", () => {
+    const index = section("All exports");
+    for (const name of [...EXPORTS, ...Object.values(SUBPATHS).flat(), ...S3_EXPORTS]) {
+      assert.ok(index.includes(`\`${name}\``), name);
+    }
+  });
+
+  test("second look H9: the table of tools comes first, and explains the words of hosts", () => {
+    const [first = ""] = readme.split(/^## /m).slice(1);
+    assert.match(first, /^What it can do/);
+    for (const tool of ALL_TOOLS) {
+      assert.ok(first.includes(`| \`${tool}\` |`), tool);
+    }
+    for (const word of ["space", "chat", "DocPath", "boot prompt", "catalog", "aptix"]) {
+      const [, explanation = ""] = first.split(`*${word}*`);
+      assert.match(explanation, /^(?:,| \(| of)/, word);
+      assert.ok(!readme.split("## What it can do")[0]?.includes(word), `${word} stands before`);
+    }
+  });
+
+  test("second look H9: every page is listed", () => {
+    const pages = section("All pages");
+    for (const document of DOCUMENTS) {
+      if (!document.startsWith("docs/") || document === "docs/torture.md") continue;
+      assert.ok(pages.includes(`](${document})`), document);
+    }
+  });
+});
+
 describe("links", () => {
   /** The names that headings have as targets of links, as GitHub makes them. */
   function anchorsOf(document: string): string[] {
@@ -278,7 +327,7 @@ describe("links", () => {
   }
 
   for (const document of DOCUMENTS) {
-    test(`lead to what is there, and is packed: ${document}`, () => {
+    test(`lead to files that exist and are packed: ${document}`, () => {
       const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
       for (const [, target = ""] of proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^https:/.test(target)) continue;
@@ -286,7 +335,7 @@ describe("links", () => {
         const found = file === "" ? document : path.posix.join(path.posix.dirname(document), file);
         assert.ok(fs.existsSync(path.join(ROOT, found)), `${document}: ${target}`);
         const glob = `${path.posix.dirname(found)}/*${path.extname(found)}`;
-        const packed = found === "README.md" || files.includes(glob);
+        const packed = ["README.md", "SECURITY.md"].includes(found) || files.includes(glob);
         assert.ok(packed, `${document}: ${target} is not in the package`);
         if (anchor !== undefined) {
           assert.ok(

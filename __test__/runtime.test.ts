@@ -1,5 +1,5 @@
-// The addon in its process: the event loop, workers, lost directories, changing files, the end.
-// Cases P of reported.md.
+// The addon in its process: the event loop, workers, lost directories, changing files, the end of the process.
+// Cases P of docs/cases.md.
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -8,7 +8,13 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { MAX_READ_FILE_SIZE_BYTES, readFile, readFileSync, Workspace } from "../index.js";
+import {
+  MAX_READ_FILE_SIZE_BYTES,
+  readFile,
+  readFileSync,
+  readFiles,
+  Workspace,
+} from "../index.js";
 import { runChild, runScript, runScriptWithFiles } from "./support/child.ts";
 import { holdLease, noLeases } from "./support/linux.ts";
 import { noSymlinks, notPosix } from "./support/platform.ts";
@@ -34,14 +40,27 @@ describe("the event loop", () => {
     return longest;
   }
 
-  /** One slow turn is the machine's; a reader that starves the timer does so every time. */
+  const LIMIT_MS = 100;
+
+  /**
+   * One slow turn is the machine's; a reader that starves the timer does so every time. Other programs may
+   * use the processors, so the timer may also wait as long as it does beside reads by `node:fs`.
+   */
   async function leavesRoom(work: () => Promise<unknown>): Promise<void> {
     const waits: number[] = [];
-    for (let attempt = 0; attempt < 3; attempt++) {
+    for (let attempt = 0; attempt < 5; attempt++) {
       waits.push(Math.round(await longestWait(work)));
-      if (Math.min(...waits) < 100) return;
+      const limit = Math.max(LIMIT_MS, await longestWait(readsByNode));
+      if (Math.min(...waits) <= limit) return;
     }
     assert.fail(`a 5 ms timer waited ${waits.join(", ")} ms`);
+  }
+
+  async function readsByNode(): Promise<void> {
+    const itself = fileURLToPath(import.meta.url);
+    for (let batch = 0; batch < 10; batch++) {
+      await Promise.all(Array.from({ length: 50 }, () => fs.promises.readFile(itself, "utf8")));
+    }
   }
 
   for (const [name, character] of [
@@ -55,7 +74,7 @@ describe("the event loop", () => {
 
     test(
       `P07: 100 reads of 1 MiB of ${name} at once leave room for a timer`,
-      { timeout: 20_000 },
+      { timeout: 60_000 },
       inWorkspace(async (ws) => {
         ws.write("a.txt", text);
         await leavesRoom(() =>
@@ -66,7 +85,7 @@ describe("the event loop", () => {
 
     test(
       `P07: 100 reads of 1 MiB of ${name} one after another leave room for a timer`,
-      { timeout: 20_000 },
+      { timeout: 60_000 },
       inWorkspace(async (ws) => {
         ws.write("a.txt", text);
         await leavesRoom(async () => {
@@ -78,7 +97,7 @@ describe("the event loop", () => {
 
   test(
     "P07: 5,000 small reads at once leave room for a timer",
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a".repeat(4_096));
       const workspace = Workspace.open(ws.root);
@@ -93,7 +112,7 @@ describe("the event loop", () => {
 
   test(
     "P07: 5,000 small reads one after another leave room for a timer",
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a".repeat(4_096));
       const workspace = Workspace.open(ws.root);
@@ -106,6 +125,23 @@ describe("the event loop", () => {
 });
 
 describe("promises that are settled at once", () => {
+  test(
+    "P07: calls of readFiles, one after another, let the loop turn",
+    { timeout: 20_000 },
+    inWorkspace(async (ws) => {
+      ws.write("a.txt", "a".repeat(4_096));
+      const files = Array.from({ length: 100 }, () => "a.txt");
+      let turns = 0;
+      let next = setImmediate(function turn() {
+        turns += 1;
+        next = setImmediate(turn);
+      });
+      for (let i = 0; i < 200; i++) await readFiles(ws.context, { files });
+      clearImmediate(next);
+      assert.ok(turns > 0, "the loop turned");
+    }),
+  );
+
   for (const [name, contextOf] of [
     ["a Workspace", (root: string) => Workspace.open(root)],
     ["a plain context", (workspaceRoot: string) => ({ workspaceRoot })],
@@ -298,6 +334,11 @@ describe("processes", () => {
     ["signalsOfRefusals", "the signals of refusals are collected", "collected"],
     ["signalsOfAborted", "the signals of reads that were aborted are collected", "collected"],
     ["signalsWithoutRemoval", "signals that keep their listeners are collected", "collected"],
+    [
+      "twoSignals",
+      "second look F20: of 5,000 calls with a signal in the context and one of their own nothing stays",
+      "nothing stays",
+    ],
     ["linger", "an open Workspace does not keep the process alive", "read"],
     ["leave", "a process may exit with reads under way", "left"],
     ["leaveQueue", "a process may exit while reads wait for the next turn", "left"],
@@ -322,7 +363,7 @@ describe("processes", () => {
   ] as const) {
     test(
       behaviour,
-      { timeout: 15_000 },
+      { timeout: 60_000 },
       inWorkspace(async (ws) => {
         ws.write("a.txt", "a".repeat(1_000_000));
         assert.equal(await plays(scene, ws.root), says);
@@ -423,7 +464,7 @@ describe("a file on which another process holds a lease", { skip: await noLeases
   }
 
   test(
-    "is refused as INTERNAL for the sake of a lease, by its name or a link, where the holder keeps it",
+    "second look F13: is refused as CONTENDED for the sake of a lease, by its name or a link, where the holder keeps it",
     { timeout: 10_000 },
     inWorkspace(async (ws) => {
       ws.link("link", ws.write("a.txt", "leased"));
@@ -433,8 +474,8 @@ describe("a file on which another process holds a lease", { skip: await noLeases
           rejection(() => readFile(ws.context, asked), ws.hidden),
         );
         for (const { code, message } of await Promise.all(refusals)) {
-          assert.equal(code, "INTERNAL");
-          assert.match(message, /\blease\b/);
+          assert.equal(code, "CONTENDED");
+          assert.match(message, /\blease\b.*try again/);
         }
       });
     }),

@@ -1,5 +1,5 @@
-// What no path tells apart is the workspace's: files of elsewhere that are aliased into it. It is said in
-// docs/threat-model.md, under what is not promised, and this holds it to the letter.
+// Hard links and bind mounts that alias files from elsewhere count as the workspace's files, as
+// docs/threat-model.md says under "What is not promised".
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

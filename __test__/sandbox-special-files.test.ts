@@ -1,5 +1,5 @@
-// What is neither file nor folder answers at once; /proc is read as it is, its magic links are not.
-// Contract §3, spec read_file §4.3.
+// FIFOs, sockets and devices are answered at once; files of /proc are read, its magic links are not.
+// docs/contract.md §3, spec read_file §4.3.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

@@ -1,5 +1,5 @@
-// Names that another process exchanges while they are read: no read is let out, and none is told that
-// a name is missing which never is. Contract §3.
+// Names that another process exchanges while they are read: no read leaves the root, and no name that always
+// exists is reported as missing. docs/contract.md §3.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,7 +19,7 @@ const DEADLINE_MS = 15_000;
 const LONG = { timeout: 20_000 };
 
 /**
- * Reads `asked` while somebody swaps what stands there, in all four ways by turns. Every read must
+ * Reads `asked` while another process swaps the file there, in all four ways by turns. Every read must
  * come to one of `outcomes`, a content or a code, and each of those `seen` must have come.
  */
 async function readsWhileSwapping(

@@ -1,4 +1,4 @@
-// Symlinks: those that end inside work, all others are refused and never called missing. Contract §3.
+// Symlinks: those that end inside work, all others are refused and never called missing. docs/contract.md §3.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -268,7 +268,7 @@ describe("links that lead out", { skip: noSymlinks }, () => {
   );
 
   test(
-    "G13: what is missing behind a link that leads out is a violation, not NOT_FOUND",
+    "G13: a missing file behind a link that leads out is a violation, not NOT_FOUND",
     inWorkspace(async (ws) => {
       ws.link("e", ws.outside, "dir");
       await refuseEveryWay(ws, "e/missing.txt", "SANDBOX_VIOLATION");

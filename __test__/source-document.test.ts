@@ -1,4 +1,4 @@
-// readSourceDocument and DirectoryStore. Contract §7, spec TUL-001.
+// readSourceDocument and DirectoryStore. docs/contract.md §7, spec TUL-001.
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
@@ -36,7 +36,7 @@ const alreadyThere = (docPath: string) =>
 const notThere = (docPath: string) =>
   `File '${docPath}' is not available in activeFiles or cloud source storage. Ask the user to upload it if needed.`;
 
-/** An onError that notes what it is told. */
+/** An onError that records its calls. */
 function listener(): { told: unknown[]; onError: (error: unknown) => void } {
   const told: unknown[] = [];
   return { told, onError: (error) => told.push(error) };
@@ -105,7 +105,7 @@ describe("the result", () => {
     ["empty texts", "", ""],
     ["texts that JSON must escape", '"\\\n\u2028', "é😀\0"],
   ] as const) {
-    test(`with ${name} has both keys, whatever the outcome`, async () => {
+    test(`with ${name} has both keys, on success and failure`, async () => {
       const ids = { sessionId, conversationId };
       const expected = [sessionId ?? null, conversationId ?? null];
       const store = new MemoryStore({ a: "a", bad: hex("FF") });
@@ -224,7 +224,7 @@ describe("the arguments", () => {
     ["an object whose path throws", withGetter("path", boom)],
     ["an object whose maxBytes throws", Object.assign(withGetter("maxBytes", boom), { path: "a" })],
   ] as const) {
-    test(`${name}: INVALID_ARGUMENT, and nobody is asked`, async () => {
+    test(`${name}: INVALID_ARGUMENT, and the store is not called`, async () => {
       const own = new MemoryStore({ a: "abc" });
       const { told, onError } = listener();
       await refuseSource(args, { store: own, onError }, "INVALID_ARGUMENT");
@@ -272,7 +272,7 @@ describe("the arguments", () => {
     ["a blank", " "],
     ["blanks", " \t\n "],
   ] as const) {
-    test(`path as ${name} is refused by name, and nobody is asked`, async () => {
+    test(`path as ${name} is refused by name, and the store is not called`, async () => {
       const own = new MemoryStore();
       const context = { store: own, activeFiles: ["", " ", " \t\n "] };
       for (const args of [{ path: value }, JSON.stringify({ path: value })]) {
@@ -337,7 +337,7 @@ describe("maxBytes", () => {
     ["a symbol", Symbol("s")],
     ["a boxed number", Object(10)],
   ] as const) {
-    test(`${name} is refused by name, and nobody is asked`, async () => {
+    test(`${name} is refused by name, and the store is not called`, async () => {
       const own = new MemoryStore({ a: "abc" });
       const args = { path: "a", maxBytes };
       await refuseSource(args, { store: own }, "INVALID_ARGUMENT", /maxBytes/);
@@ -371,7 +371,7 @@ describe("maxBytes", () => {
     });
   }
 
-  test("is told to the store, as it is", async () => {
+  test("is passed to the store unchanged", async () => {
     const own = new MemoryStore({ a: "abc" });
     await readSource({ path: "a", maxBytes: 2 }, { store: own });
     await readSource({ path: "a" }, { store: own });
@@ -499,7 +499,7 @@ describe("a document that is not UTF-8", () => {
     ["a last character that is cut short", "61 E2 82"],
     ["an ill-formed byte behind a byte order mark", "EF BB BF FF"],
   ] as const) {
-    test(`${name}: INTERNAL_ERROR, and onError is told`, async () => {
+    test(`${name}: INTERNAL_ERROR, and onError is called`, async () => {
       await failsOfItself(new MemoryStore({ [DOC]: hex(dump) }));
     });
   }
@@ -541,7 +541,7 @@ describe("activeFiles", () => {
   };
 
   for (const [name, make] of Object.entries(kinds)) {
-    test(`as ${name}: what is in it is ALREADY_IN_CONTEXT, and the store is not asked`, async () => {
+    test(`as ${name}: a DocPath in it is ALREADY_IN_CONTEXT, and the store is not called`, async () => {
       const store = new MemoryStore({ [DOC]: "a" });
       const { told, onError } = listener();
       const context = { store, onError, activeFiles: make("x", DOC, "y") };
@@ -551,7 +551,7 @@ describe("activeFiles", () => {
       assert.deepEqual(told, []);
     });
 
-    test(`as ${name}: what is not in it is read`, async () => {
+    test(`as ${name}: a DocPath that is not in it is read`, async () => {
       const store = new MemoryStore({ [DOC]: "a" });
       const context = { store, activeFiles: make("x", `${DOC}x`, "y") };
       assert.equal((await readSource({ path: DOC }, context)).file?.content, "a");
@@ -603,18 +603,7 @@ describe("activeFiles", () => {
     }
   }
 
-  for (const path of [
-    "é.cs",
-    "文/件.cs",
-    "😀",
-    "a b",
-    "a\\b",
-    "it's",
-    '"',
-    "a\u202eb",
-    "#",
-    "%20",
-  ]) {
+  for (const path of ["é.cs", "文/件.cs", "😀", "a b", "a\\b", "it's", '"', "#", "%20"]) {
     test(`in the sentence, ${JSON.stringify(path)} stands as it is`, async () => {
       const context = { store: new MemoryStore(), activeFiles: [path] };
       const { errors } = await refuseSource({ path }, context, "ALREADY_IN_CONTEXT");
@@ -653,7 +642,7 @@ describe("activeFiles", () => {
     ["a symbol", Symbol("s")],
     ["a BigInt", 5n],
   ] as const) {
-    test(`as ${name} are refused by name, and nobody is asked`, async () => {
+    test(`as ${name} are refused by name, and the store is not called`, async () => {
       const store = new MemoryStore({ [DOC]: "a" });
       const context = { store, activeFiles };
       await refuseSource({ path: DOC }, context, "INVALID_ARGUMENT", /activeFiles/);
@@ -805,7 +794,7 @@ describe("a store that fails", () => {
     ],
   ];
   for (const [name, way] of ways) {
-    test(`${name}: INTERNAL_ERROR, and onError is told the original once`, async () => {
+    test(`${name}: INTERNAL_ERROR, and onError is called once with the original error`, async () => {
       await failsWith(storeOf(way(boom)), boom);
     });
   }
@@ -822,7 +811,7 @@ describe("a store that fails", () => {
     ["an Error with the code NOT_FOUND", Object.assign(new Error("boom"), { code: "NOT_FOUND" })],
     ["an Error named AbortError", Object.assign(new Error("boom"), { name: "AbortError" })],
   ] as const) {
-    test(`with ${name}: onError is told that very value`, async () => {
+    test(`with ${name}: onError gets that very value`, async () => {
       for (const [, way] of ways.slice(0, 2)) await failsWith(storeOf(way(thrown)), thrown);
     });
   }
@@ -854,7 +843,7 @@ describe("a store that fails", () => {
     ["no bytes of a document that has some", { bytes: new Uint8Array(), sizeBytes: 5 }],
     ["more bytes than the size", { bytes, sizeBytes: 3 }],
   ] as const) {
-    test(`by its answer, ${name}: INTERNAL_ERROR, and onError is told`, async () => {
+    test(`by its answer, ${name}: INTERNAL_ERROR, and onError is called`, async () => {
       for (const get of [() => answer, async () => answer]) await failsOfItself(storeOf(get));
     });
   }
@@ -927,13 +916,13 @@ describe("onError", () => {
     await refuseSource({ path: "a" }, { store, onError }, "INTERNAL_ERROR");
   });
 
-  test("is told before the answer comes", async () => {
+  test("is called before the answer comes", async () => {
     const { told, onError } = listener();
     await refuseSource({ path: "a" }, { store, onError }, "INTERNAL_ERROR");
     assert.deepEqual(told, [boom]);
   });
 
-  test("is not told of what is no failure", async () => {
+  test("is not called without an unexpected failure", async () => {
     const { told, onError } = listener();
     const own = new MemoryStore({ a: "a" });
     const context = { store: own, onError, activeFiles: ["active"] };
@@ -1009,7 +998,7 @@ describe("the context", () => {
       ["a symbol", Symbol("s")],
       ["a BigInt", 5n],
     ] as const) {
-      test(`with ${key} as ${name} is refused by name, and nobody is asked`, async () => {
+      test(`with ${key} as ${name} is refused by name, and the store is not called`, async () => {
         const store = new MemoryStore({ a: "a" });
         const context = { store, [key]: value };
         await refuseSource({ path: "a" }, context, "INVALID_ARGUMENT", new RegExp(key));
@@ -1054,7 +1043,7 @@ describe("the context", () => {
 
 describe("a signal that is aborted already", () => {
   for (const [name, reason] of ABORT_REASONS) {
-    test(`the call rejects with the reason itself, ${name}, and nobody is asked`, async () => {
+    test(`the call rejects with the reason itself, ${name}, and the store is not called`, async () => {
       const store = new MemoryStore({ a: "a" });
       const { told, onError } = listener();
       const context = { store, onError, signal: AbortSignal.abort(reason) };
@@ -1114,7 +1103,7 @@ describe("a signal that is aborted later", AT_ONCE, () => {
     assert.deepEqual([seen.aborted, seen.reason], [true, "enough"]);
   });
 
-  test("a store that rejects because of the abort is nobody's business", async () => {
+  test("a rejection of the store because of the abort is ignored", async () => {
     const controller = new AbortController();
     const { told, onError } = listener();
     const store = storeOf((_, options) => {
@@ -1242,6 +1231,10 @@ describe("a directory as store", () => {
     );
   }
 
+  const unseen = new Map([
+    ["a\0", "a\\u{0}"],
+    ["\0", "\\u{0}"],
+  ]);
   for (const key of [
     ...["missing", "dir/missing", "a/b", "", "dir", "dir/", "a/", "/a", "//a", "./a", "a/.", "."],
     ...["..", "../a", "../ws/a", "dir/../a", "dir/./b", "dir//b", "/", "dir\\b", "a\\", "..\\a"],
@@ -1259,7 +1252,7 @@ describe("a directory as store", () => {
         assert.equal(await store.get(key, {}), null);
         if (key.trim() === "") return;
         const { errors } = await refuseSource({ path: key }, { store }, "NOT_FOUND");
-        assert.deepEqual(errors, [notThere(key)]);
+        assert.deepEqual(errors, [notThere(unseen.get(key) ?? key)]);
       }),
     );
   }
@@ -1362,7 +1355,7 @@ describe("a directory as store", () => {
   );
 
   test(
-    "with a document that is not UTF-8: INTERNAL_ERROR, and onError is told",
+    "with a document that is not UTF-8: INTERNAL_ERROR, and onError is called",
     inWorkspace(async (ws) => {
       ws.write(DOC, hex("61 FF"));
       await failsOfItself(ws.root);
@@ -1408,7 +1401,7 @@ describe("links in a directory as store", { skip: noSymlinks }, () => {
     );
 
     test(
-      `to ${name}: INTERNAL_ERROR, and onError is told why`,
+      `to ${name}: INTERNAL_ERROR, and onError gets the error`,
       AT_ONCE,
       inWorkspace(async (ws) => {
         ws.writeOutside("secret");

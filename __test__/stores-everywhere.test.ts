@@ -1,4 +1,4 @@
-// The native functions over every store: one answer, wherever the documents are. Contract §6, §7.
+// The native functions give the same answers over every store. docs/contract.md §6, §7.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -187,7 +187,7 @@ for (const [name, make] of CONTENT_STORES) {
       });
     });
 
-    test("are what the fetch of a read tool gives", async () => {
+    test("are the text that the fetch of a read tool gives", async () => {
       const html = async (_url: string) => new Response("<html>");
       const fetchForAgent = createWorkspaceFetch({ space }, html);
       // The tool of the specification, which knows of no space.

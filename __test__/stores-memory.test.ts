@@ -1,4 +1,4 @@
-// Stores in memory: documents, and bytes by their hash. Contract §6, §7.
+// Stores in memory: documents, and bytes by their hash. docs/contract.md §6, §7.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -59,7 +59,7 @@ describe("documents in memory", () => {
     }
   });
 
-  test("what every object inherits is no document, and an own key of that name is", async () => {
+  test("an inherited property is no document, and an own key of that name is one", async () => {
     const inherited = ["constructor", "__proto__", "toString", "hasOwnProperty"];
     const none = memoryStore({});
     const own = memoryStore(JSON.parse('{"__proto__": "own", "constructor": "own"}'));
@@ -87,7 +87,7 @@ describe("documents in memory", () => {
     assert.deepEqual(await loose("a"), document("a"));
   });
 
-  test("nobody changes a document: not through what was given, not through what was got", async () => {
+  test("changes to the given bytes, or to the bytes that get returned, do not change a document", async () => {
     const given = Buffer.from("document");
     const source = new Map<string, string | Uint8Array>([["a", given]]);
     const store = memoryStore(source);
@@ -98,7 +98,7 @@ describe("documents in memory", () => {
     assert.deepEqual(await store.get("a", {}), document("document"));
   });
 
-  test("what is neither text nor bytes is refused when the store is made", () => {
+  test("a value that is neither text nor bytes is refused when the store is made", () => {
     const loose = memoryStore as (documents: unknown) => unknown;
     for (const value of [5, null, undefined, {}, [1], new ArrayBuffer(1)]) {
       assert.throws(
@@ -125,7 +125,7 @@ describe("bytes in memory by their hash", () => {
   const data = bytes("some bytes\n");
   const hash = createHash("sha256").update(data).digest("hex");
 
-  test("what was put is got", async () => {
+  test("stored bytes come back", async () => {
     const store = memoryFileStore();
     assert.equal(await store.exists(hash), false);
     for (const _ of [1, 2]) assert.deepEqual(await store.putBytes(data), { hash, size: 11 });
@@ -133,7 +133,7 @@ describe("bytes in memory by their hash", () => {
     assert.deepEqual(await store.getBytes(hash), data);
   });
 
-  test("nobody changes bytes: not those that were put, not those that were got", async () => {
+  test("changes to the given bytes, or to the returned bytes, do not change the stored bytes", async () => {
     const store = memoryFileStore();
     const given = Buffer.from(data);
     await store.putBytes(given);

@@ -1,5 +1,5 @@
 // Stores over S3, against a real server: documents with ranged reads, content-addressed bytes, and
-// networks that fail. Contract §6, §7.
+// networks that fail. docs/contract.md §6, §7.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -107,7 +107,7 @@ describe("documents", () => {
   );
 
   test(
-    "what is not there is null, keys that no object can have too",
+    "a missing object, and a key that no object can have, are null",
     inBucket(async (bucket) => {
       await bucket.put("a.txt", "a");
       const store = s3Store(bucket.location);
@@ -155,7 +155,7 @@ describe("documents", () => {
   });
 
   test(
-    "what the server refuses throws",
+    "a refusal by the server throws",
     inBucket(async (bucket) => {
       await bucket.put("a.txt", "a");
       const credentials = { accessKeyId: "RINGFENCE", secretAccessKey: "wrong" };
@@ -277,7 +277,7 @@ describe("keys", () => {
   );
 });
 
-describe("what goes over the wire", () => {
+describe("requests on the wire", () => {
   test(
     "1,000 bytes of 1 GiB are about 1,000 bytes",
     overWire(async (bucket, wire, location) => {
@@ -357,7 +357,7 @@ describe("what goes over the wire", () => {
   );
 });
 
-describe("what a server may answer", () => {
+describe("answers of servers", () => {
   /** The answer to a request for 4 bytes, by a client that says what `output` does. */
   function answered(output: object): Promise<unknown> {
     const client = server.client();
@@ -479,7 +479,7 @@ describe("bytes by their hash", () => {
   );
 
   test(
-    "what is there already is not sent again",
+    "bytes that are stored already are not sent again",
     overWire(async (bucket, wire, location) => {
       const large = new Uint8Array(MIB).fill(1);
       await s3FileStore(bucket.location).putBytes(large);
@@ -493,7 +493,7 @@ describe("bytes by their hash", () => {
   );
 
   test(
-    "what is there with another size is replaced",
+    "an object of another size is replaced",
     inBucket(async (bucket) => {
       const store = s3FileStore(bucket.location);
       await bucket.put(keyOf(hash), "some");
@@ -583,7 +583,7 @@ describe("bytes by their hash", () => {
   );
 
   test(
-    "what is missing is NOT_FOUND",
+    "a missing object is NOT_FOUND",
     inBucket(async (bucket) => {
       const error = await storeError(() => s3FileStore(bucket.location).getBytes(hash));
       assert.equal(error.code, "NOT_FOUND");

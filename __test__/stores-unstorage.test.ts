@@ -1,9 +1,10 @@
-// Any unstorage Storage or driver as a store of documents, with the real unstorage. Contract §7.
+// Any unstorage Storage or driver as a store of documents, with the real unstorage. docs/contract.md §7.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createStorage, type Driver, type Storage } from "unstorage";
 import fsDriver from "unstorage/drivers/fs";
+import fsLiteDriver from "unstorage/drivers/fs-lite";
 import memoryDriver from "unstorage/drivers/memory";
 import { type UnstorageLike, unstorageKey, unstorageStore } from "../dist/stores/index.js";
 import { ABORT_REASONS } from "./support/hostile.ts";
@@ -26,6 +27,8 @@ const TWINS = [
   ["a:b", "a/b", "a\\b", "a//b", "a%3Ab", "a%2Fb", "a/b/", "/a/b", "a/b$", "a:b$"],
   ["c", "c?x", "c?", "c#method:x", "c#", "c%3F", "c$", "c ", " c", "c\t", "c\n"],
   ["d/e", "d%/e", "d%25/e", "d/e%", "d$/e", "d /e", "d/ e"],
+  // D6: disk drivers refuse every segment that ends in two dots.
+  ["wait...", "wait..", "wait.%2E", "wait..%2E", "wait.", "wait", "wait.../x", "wait../", "..."],
 ];
 
 /** Every kind of storage there is here, each with a body of its own. */
@@ -65,7 +68,8 @@ describe("documents in unstorage", () => {
   });
 
   for (const twins of TWINS) {
-    onEveryStorage(`${twins[0]} and its likes are each found alone`, async (storage) => {
+    const row = twins[0] === "wait..." ? "second look D6: " : "";
+    onEveryStorage(`${row}${twins[0]} and its likes are each found alone`, async (storage) => {
       const store = unstorageStore(storage);
       for (const name of twins) {
         for (const other of twins) await storage.removeItem(unstorageKey(other));
@@ -103,6 +107,46 @@ describe("documents in unstorage", () => {
     }
   });
 
+  test(
+    "second look D6: the drivers of disks take every key that is made",
+    { skip: notPosix },
+    inWorkspace(async (ws) => {
+      for (const driver of [fsDriver({ base: ws.root }), fsLiteDriver({ base: ws.root })]) {
+        const storage = createStorage({ driver });
+        for (const docPath of [
+          "src/wait...",
+          "a../b",
+          "c..",
+          "x....y..../z",
+          ".../...",
+          "..a/b..:",
+          "q..?",
+        ]) {
+          await storage.setItem(unstorageKey(docPath), docPath);
+          assert.deepEqual(
+            await unstorageStore(storage).get(docPath, {}),
+            document(docPath),
+            docPath,
+          );
+          assert.deepEqual(
+            await unstorageStore(driver).get(docPath, {}),
+            document(docPath),
+            docPath,
+          );
+        }
+      }
+    }),
+  );
+
+  test(
+    "second look D6: a name that no disk can have is a document that is not there",
+    { skip: notPosix },
+    inWorkspace(async (ws) => {
+      const store = unstorageStore(createStorage({ driver: fsDriver({ base: ws.root }) }));
+      assert.equal(await store.get("a".repeat(300), {}), null);
+    }),
+  );
+
   test("a driver is as good as a Storage, one that keeps text alone too", async () => {
     for (const driver of [memoryDriver(), textDriver()]) {
       const storage = createStorage({ driver });
@@ -117,7 +161,7 @@ describe("documents in unstorage", () => {
     }
   });
 
-  test("nobody changes a document through what was got", async () => {
+  test("changes to the returned bytes do not change a document", async () => {
     const storage = createStorage({ driver: memoryDriver() });
     await storage.setItemRaw("a", Buffer.from("document"));
     const store = unstorageStore(storage);
@@ -137,7 +181,7 @@ describe("documents in unstorage", () => {
     });
   }
 
-  test("what is neither text nor bytes throws, and so does a driver", async () => {
+  test("a value that is neither text nor bytes throws, and so does a driver's error", async () => {
     const failure = new Error("the driver failed");
     const get = (getItemRaw: () => unknown) => async () =>
       unstorageStore({ getItemRaw }).get("src/a", {});
@@ -186,7 +230,7 @@ describe("the key of a document", () => {
     for (const name of [
       "a",
       "src/a.ts",
-      "a/..b/c..",
+      "a/..b/c.",
       "[id]/$x/(y).tsx",
       "日本/ü e.md",
       "a@b+c,d=e",

@@ -1,5 +1,5 @@
 // The tools in the forms of the model APIs, checked against the official packages: their types, their
-// validators and clients, and a conversation each as the provider would have it. Contract §8.
+// validators and clients, and a conversation each as the provider would have it. docs/contract.md §8.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -23,6 +23,7 @@ import { toStrictJsonSchema } from "openai/lib/transform";
 import { strictSchema } from "../dist/adapters/openai.js";
 import {
   type AgentToolkit,
+  type AiSdkTool,
   createAgentToolkit,
   providerName,
   TOOL_DEFINITIONS,
@@ -41,6 +42,7 @@ import {
   toOpenAITools,
 } from "../dist/index.js";
 import { memoryStore } from "../dist/stores/index.js";
+import { ALL_TOOLS, READING_TOOLS } from "./support/tools.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const PROVIDER_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -66,13 +68,18 @@ type Call = readonly [name: string, args: Record<string, unknown>];
 /** Calls that `guarded` refuses, and the codes that the model is to see. */
 const REFUSED: [what: string, call: Call, code: string, domain: string | null][] = [
   ["a missing file", ["read_file", { path: "none" }], "RUNTIME_ERROR", "NOT_FOUND"],
-  ["a path that leaves", ["read_file", { path: "../secret.txt" }], "SANDBOX_VIOLATION", null],
+  [
+    "a path that leaves",
+    ["read_file", { path: "../secret.txt" }],
+    "SANDBOX_VIOLATION",
+    "SANDBOX_VIOLATION",
+  ],
   ["a link out", ["read_file", { path: "out.txt" }], "SANDBOX_VIOLATION", "SANDBOX_VIOLATION"],
   [
     "a tool that the policy denies",
     ["workspace_create_file", { path: "b.txt", content: "" }],
     "POLICY_DENIED",
-    null,
+    "WriteFailed",
   ],
 ];
 
@@ -104,18 +111,18 @@ describe("OpenAI", () => {
     const chat: OpenAI.Chat.Completions.ChatCompletionTool[] = toOpenAITools();
     const alike: OpenAI.Chat.Completions.ChatCompletionTool[] = toOpenAITools({ api: "chat" });
     const responses: OpenAI.Responses.Tool[] = toOpenAITools({ api: "responses", strict: true });
-    assert.equal(chat.length, 4);
+    assert.equal(chat.length, ALL_TOOLS.length);
     assert.deepEqual(alike, chat);
-    assert.equal(responses.length, 4);
+    assert.equal(responses.length, ALL_TOOLS.length);
     for (const tool of toOpenAITools()) {
       assert.match(tool.function.name, PROVIDER_NAME);
-      assert.equal(tool.function.strict, false);
+      assert.ok(!("strict" in tool.function));
     }
     const [readFile] = toOpenAITools({ tools: ["read_file"] });
     assert.deepEqual(readFile?.function.parameters, TOOL_DEFINITIONS.read_file.parameters);
   });
 
-  test("strict tools keep to what Structured Outputs take", () => {
+  test("strict tools use only keywords of Structured Outputs", () => {
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
     for (const { parameters, strict } of toOpenAITools({ api: "responses", strict: true })) {
       assert.equal(strict, true);
@@ -131,7 +138,12 @@ describe("OpenAI", () => {
       assert.deepEqual(required, Object.keys(properties));
       assert.deepEqual(rest, { type: "object" });
       for (const property of Object.values(properties)) {
-        assert.deepEqual(Object.keys(property), ["type", "description"]);
+        const [type, description, ...values] = Object.keys(property);
+        assert.deepEqual([type, description], ["type", "description"]);
+        assert.ok(
+          values.every((key) => key === "items" || key === "enum"),
+          String(values),
+        );
       }
     }
     const [readFile] = toOpenAITools({ api: "responses", strict: true, tools: ["read_file"] });
@@ -143,7 +155,7 @@ describe("OpenAI", () => {
     assert.deepEqual(properties.start_line?.type, ["number", "null"]);
   });
 
-  test("what is strict is strict at every level", () => {
+  test("strict schemas are strict at every level", () => {
     const nested = {
       type: "object",
       properties: { a: { type: "integer", minimum: 1, default: 2 } },
@@ -246,7 +258,7 @@ describe("OpenAI", () => {
     );
 
     test(
-      `a conversation in ${api}: what is refused`,
+      `a conversation in ${api}: refused calls`,
       inWorkspace(async (ws) => {
         const calls = REFUSED.map(([, [name, args]]) => [name, JSON.stringify(args)] as const);
         assertRefused(ws, await converse(guarded(ws), calls));
@@ -260,7 +272,7 @@ describe("Anthropic", () => {
     const tools: Anthropic.Tool[] = toAnthropicTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ["read_file", "workspace_create_file", "workspace_read_file", "read"],
+      ALL_TOOLS.map((name) => name.replaceAll(".", "_")),
     );
     for (const { name } of tools) assert.match(name, PROVIDER_NAME);
   });
@@ -305,7 +317,7 @@ describe("Anthropic", () => {
   );
 
   test(
-    "a conversation: what is refused",
+    "a conversation: refused calls",
     inWorkspace(async (ws) => {
       const results = await converse(
         guarded(ws),
@@ -377,9 +389,9 @@ describe("Vercel AI SDK", () => {
     (steps[0]?.toolResults ?? []).map(({ output }) => output as ToolResult);
 
   test(
-    "schemas are what jsonSchema of the package makes",
+    "schemas equal those of jsonSchema of the package",
     inWorkspace((ws) => {
-      const tools = toAiSdkTools(everyTool(ws));
+      const tools: Record<string, AiSdkTool> = toAiSdkTools(everyTool(ws));
       assert.deepEqual(Object.keys(tools), TOOL_NAMES.map(providerName));
       for (const name of TOOL_NAMES) {
         const { parameters } = TOOL_DEFINITIONS[name];
@@ -395,12 +407,11 @@ describe("Vercel AI SDK", () => {
   );
 
   test(
-    "lists what can be used, or what it is told to",
+    "lists the allowed tools, or the selected ones",
     inWorkspace((ws) => {
       const toolkit = guarded(ws);
-      assert.deepEqual(Object.keys(toAiSdkTools(toolkit)), ["read_file"]);
-      const tools = ["read", "none" as ToolName] as const;
-      assert.deepEqual(Object.keys(toAiSdkTools(toolkit, { tools })), ["read"]);
+      assert.deepEqual(Object.keys(toAiSdkTools(toolkit)), READING_TOOLS);
+      assert.deepEqual(Object.keys(toAiSdkTools(toolkit, { tools: ["read"] })), ["read"]);
     }),
   );
 
@@ -435,7 +446,7 @@ describe("Vercel AI SDK", () => {
     );
 
     test(
-      `a conversation in ${version}: what is refused`,
+      `a conversation in ${version}: refused calls`,
       inWorkspace(async (ws) => {
         const toolkit = guarded(ws);
         // A host that offers what its policy denies: the toolkit's list would not.
@@ -467,9 +478,13 @@ describe("MCP", () => {
     );
     assert.deepEqual(hints, {
       read_file: ["readOnlyHint", "idempotentHint"],
+      read_files: ["readOnlyHint", "idempotentHint"],
       workspace_create_file: ["destructiveHint", "idempotentHint"],
       workspace_read_file: ["readOnlyHint", "idempotentHint"],
       read: ["readOnlyHint", "idempotentHint", "openWorldHint"],
+      regexp_search: ["readOnlyHint", "idempotentHint"],
+      find_files: ["readOnlyHint", "idempotentHint"],
+      tree: ["readOnlyHint", "idempotentHint"],
     });
     assert.deepEqual(toMcpTools({ tools: [] }), []);
   });
@@ -489,7 +504,7 @@ describe("MCP", () => {
     const [mine, yours] = InMemoryTransport.createLinkedPair();
     await Promise.all([server.connect(mine), client.connect(yours)]);
     try {
-      assert.equal((await client.listTools()).tools.length, 4);
+      assert.equal((await client.listTools()).tools.length, ALL_TOOLS.length);
       await body(async (name, args) =>
         CallToolResultSchema.parse(await client.callTool({ name, arguments: args })),
       );
@@ -514,7 +529,7 @@ describe("MCP", () => {
   );
 
   test(
-    "the official client takes what is refused for errors",
+    "the official client takes refusals for errors",
     inWorkspace(async (ws) => {
       await connected(guarded(ws), async (call) => {
         const texts: unknown[] = [];
@@ -531,14 +546,18 @@ describe("MCP", () => {
 });
 
 test(
-  "what each tool answers fits its schema, to the last key",
+  "the answer of each tool fits its schema, to the last key",
   inWorkspace(async (ws) => {
     const toolkit = everyTool(ws);
     const args: Record<ToolName, Record<string, unknown>> = {
       read_file: { path: "a.txt" },
+      read_files: { files: ["a.txt", "none"] },
       workspace_create_file: { path: "b.txt", content: "b" },
       "workspace.read_file": { path: "a.cs" },
       read: { uri: "file:///a.txt" },
+      regexp_search: { pattern: "o", max_results: 1 },
+      find_files: { patterns: ["*"], max_results: 1 },
+      tree: { entry_kind: "all" },
     };
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
     for (const name of TOOL_NAMES) {
@@ -553,7 +572,7 @@ test(
 );
 
 test(
-  "schemas know what is null and what may be absent, and miss what must be there",
+  "schemas allow null and optional keys, and refuse answers without a required key",
   inWorkspace(async (ws) => {
     ws.write("latin1.txt", new Uint8Array([0x61, 0xe9, 0x0a, 0x62]));
     const toolkit = createAgentToolkit({ ...ws.writable, invalidUtf8: "replace" });

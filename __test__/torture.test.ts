@@ -1,4 +1,4 @@
-// The torture kit's own judgement: what counts as a failure. docs/torture.md has the rules.
+// How the torture kit decides that a run has failed. docs/torture.md has the rules.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// The fetch that answers file: URIs from the space and the chat. Contract §6, specification `read`.
+// `createWorkspaceFetch` reads file: URIs from the space and the chat. docs/contract.md §6, specification `read`.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -8,7 +8,7 @@ import { ABORT_REASONS } from "./support/hostile.ts";
 import { Random } from "./support/random.ts";
 import { rejectionValue } from "./support/read.ts";
 
-/** A fetch whose reader and whose fallback write down what they are asked. */
+/** A fetch that records the calls of `readFileUri` and of its fallback. */
 function watched(context: FileUriContext = {}, read = async () => ({ text: "# Märkte\n" })) {
   const asked: { uri: string; context: FileUriContext }[] = [];
   const passed: unknown[][] = [];
@@ -39,7 +39,7 @@ describe("a file: URI", () => {
     assert.deepEqual(passed, []);
   });
 
-  test("reaches the reader as it is, with what the context has for it", async () => {
+  test("reaches readFileUri unchanged, with the context's space, chat and maxBytes", async () => {
     const context = { space: "/space", chat: "/chat", maxBytes: 5, other: "the host's own" };
     const { fetch, asked } = watched(context);
     await fetch("FILE:notes/a%20b.md");
@@ -47,7 +47,7 @@ describe("a file: URI", () => {
     assert.deepEqual(asked, [{ uri: "FILE:notes/a%20b.md", context: given }]);
   });
 
-  test("whose reading fails rejects with that very error", async () => {
+  test("that cannot be read rejects with that very error", async () => {
     const failure = new Error("NOT_FOUND: Workspace file not found at /a.md");
     const { fetch, passed } = watched({}, () => Promise.reject(failure));
     assert.equal(await rejectionValue(() => fetch("file:///a.md")), failure);

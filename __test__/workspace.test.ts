@@ -1,4 +1,4 @@
-// The class Workspace: opening, what it tells, what it holds, closing. Contract §2 and §3.
+// The class Workspace: opening, its properties, the root that it holds, closing. docs/contract.md §2 and §3.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -124,7 +124,7 @@ describe("Workspace.open", () => {
   });
 });
 
-describe("what a Workspace tells", () => {
+describe("properties of a Workspace", () => {
   for (const scope of ["read-only", "workspace-write", "unrestricted"] as const) {
     test(
       `writeScope is the ${scope} it was opened with`,
@@ -149,7 +149,7 @@ describe("what a Workspace tells", () => {
     "containment says which guarantee is in force",
     inWorkspace((ws) => {
       const workspace = Workspace.open(ws.root);
-      // Whoever runs the suite on a chosen tier (by a seccomp filter, say) makes sure of it so.
+      // A run of the suite on a chosen tier (by a seccomp filter, for example) checks here that it is in use.
       const expected = process.env.RINGFENCE_TEST_CONTAINMENT;
       const tiers = expected === undefined ? ["kernel", "walk"] : [expected];
       assert.ok(tiers.includes(workspace.containment), workspace.containment);
@@ -180,7 +180,7 @@ describe("what a Workspace tells", () => {
   }
 });
 
-describe("what a Workspace holds", () => {
+describe("the root that a Workspace holds", () => {
   test(
     "a root that is renamed meanwhile is still its root",
     { skip: notPosix },
@@ -197,7 +197,7 @@ describe("what a Workspace holds", () => {
 
   for (const asked of ["a.txt", "dir/a.txt", ".", "..", "../x", "/etc/x", "C:\\x", "link"]) {
     test(
-      `a root that is removed meanwhile is a wrong workspaceRoot, whatever is asked for: ${asked}`,
+      `a root that is removed meanwhile is a wrong workspaceRoot, for every path: ${asked}`,
       { skip: notPosix },
       inWorkspace(async (ws) => {
         ws.write("a.txt", "a");

@@ -24,10 +24,8 @@ import { items } from "./items/index.mjs";
 import { buildEmptyAddon, installContenders } from "./lib/install.mjs";
 import { publish } from "./lib/publish.mjs";
 import { runtimeBinary } from "./lib/runtimes.mjs";
-import { measurementTable, verdictTable } from "./lib/tables.mjs";
-import { growthVerdicts, verdicts } from "./lib/verdicts.mjs";
+import { measurementTable } from "./lib/tables.mjs";
 import { measureNative, nativeItems } from "./native.mjs";
-import { nativeTargets, targets } from "./targets.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -48,7 +46,7 @@ for (const name of only) {
 
 installContenders();
 const run = options.last ? lastRun() : newRun();
-for (const { result, verdicts } of run.judged) report(result, verdicts);
+for (const result of run.results) report(result);
 if (run.complete) await publish(run);
 
 /**
@@ -74,23 +72,17 @@ function newRun() {
     cores: cpus().length,
     kernel: release().split(".", 2).join("."),
     complete: !(options.only ?? options.runtimes ?? options.against) && !options.quick,
-    judged: [
-      { result: native, verdicts: verdicts(nativeTargets, only, native) },
-      ...results.map((result) => ({
-        result,
-        verdicts: [...verdicts(targets, only, result), ...growthVerdicts(result)],
-      })),
-    ],
+    results: [native, ...results],
   };
   mkdirSync(dirname(RESULTS), { recursive: true });
   writeFileSync(RESULTS, `${JSON.stringify(run, null, 2)}\n`);
   return run;
 }
 
-/** A release build is stripped, and a tenth as large. */
+/** A release build is stripped, and a tenth as large: 4 MiB at most. */
 function refuseDebugBuild() {
   const addon = join(ROOT, binaryName(thisPlatform()));
-  if (statSync(addon).size > 2 ** 22) throw new Error("a debug build: `npm run build` first");
+  if (statSync(addon).size > 2 ** 23) throw new Error("a debug build: `npm run build` first");
 }
 
 /**
@@ -133,14 +125,12 @@ function measure(runtime, folder) {
   return JSON.parse(readFileSync(resultFile, "utf8"));
 }
 
-/**
- * @param {RuntimeResult} result
- * @param {import("./lib/verdicts.mjs").Verdict[]} verdicts
- */
-function report({ runtime, missing, measurements }, verdicts) {
+/** @param {RuntimeResult} result */
+function report({ runtime, missing, measurements }) {
   if (measurements.length === 0 && missing.length === 0) return;
   console.log(`\n═══ ${runtime}`);
   for (const reason of missing) console.log(`not measured: ${reason}`);
-  for (const measurement of measurements) console.log(`\n${measurementTable(measurement)}`);
-  console.log(`\n${verdictTable(verdicts)}`);
+  for (const measurement of measurements) {
+    console.log(`\n${measurementTable(measurement, runtime)}`);
+  }
 }

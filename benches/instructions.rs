@@ -11,14 +11,14 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 
-use ringfence::create_file::{CreateFileOptions, CreateFileRequest, create_file};
-use ringfence::file_uri::FileUri;
 use ringfence::hash::sha256;
 use ringfence::path::NewFilePath;
-use ringfence::read_file::{ReadFileOptions, read_file};
 use ringfence::sandbox::{Containment, Sandbox};
-use ringfence::snapshot::{SnapshotOptions, workspace_snapshot};
 use ringfence::text::{InvalidUtf8, LineWindow};
+use ringfence::tools::create_file::{CreateFileOptions, CreateFileRequest, create_file};
+use ringfence::tools::file_uri::FileUri;
+use ringfence::tools::read_file::{ReadFileOptions, read_file};
+use ringfence::tools::snapshot::{SnapshotOptions, workspace_snapshot};
 
 const KIB: usize = 1024;
 const PATH: &str = "src/tools/file.ts";

@@ -68,17 +68,55 @@ pub fn is_new_file_path(text: &str) -> bool {
     let forbidden = |character: char| {
         let code = u32::from(character);
         let is_control = code < 0x20 || (0x7F..0xA0).contains(&code);
-        let is_bidi = [0x61C, 0x200E, 0x200F].contains(&code)
-            || (0x202A..=0x202E).contains(&code)
-            || (0x2066..=0x2069).contains(&code);
-        is_control || is_bidi || [0x200B, 0x2060, 0xFEFF].contains(&code)
+        let is_bidi = [0x61C, 0x200E, 0x200F].contains(&code) || (0x2028..=0x202E).contains(&code);
+        let blanks = [
+            0xAD, 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x200B, 0x2800, 0x3164, 0xFEFF,
+            0xFFA0, 0x1D159,
+        ];
+        let is_format = (0x2060..=0x206F).contains(&code)
+            || (0xFFF0..=0xFFFB).contains(&code)
+            || (0x1BCA0..=0x1BCA3).contains(&code)
+            || (0x1D173..=0x1D17A).contains(&code)
+            || (0xE0000..=0xE0FFF).contains(&code) && !(0xE0100..=0xE01EF).contains(&code);
+        is_control || is_bidi || is_format || blanks.contains(&code)
     };
     !names.is_empty()
         && !demands_folder
+        && !is_drive(&names[0])
+        && !is_misspelt(text)
         && names[0] != "~"
         && names.iter().all(|name| name.len() <= 255)
         && bytes <= 4096
         && !text.chars().any(forbidden)
+}
+
+fn is_drive(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && characters.next() == Some(':')
+}
+
+/// As a URI, in quotes, or with a shell's escapes.
+fn is_misspelt(text: &str) -> bool {
+    let lowercase = text.to_ascii_lowercase();
+    let scheme_end = lowercase
+        .find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)))
+        .filter(|&end| end > 1 && lowercase.as_bytes()[0].is_ascii_alphabetic())
+        .filter(|&end| lowercase[end..].starts_with(':'));
+    let is_uri = scheme_end.is_some_and(|end| {
+        &lowercase[..end] == "file"
+            || [":/", ":\\"].iter().any(|it| lowercase[end..].starts_with(it))
+    });
+    let quotes = ["\"\"", "''", "``", "<>", "“”", "‘’"];
+    let is_quoted = quotes.iter().any(|pair| {
+        let (open, close) = pair.split_at(pair.len() / 2);
+        text.len() >= pair.len()
+            && text.starts_with(open)
+            && text.ends_with(close)
+            && text.contains(['/', '\\'])
+    });
+    let escaped = [" ", ")", "]", "}", "'", "\"", "`", "&", ";"];
+    is_uri || is_quoted || escaped.iter().any(|it| text.contains(&format!("\\{it}")))
 }
 
 /// A file's text with its line ends made LF, and its lines.

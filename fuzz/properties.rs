@@ -5,10 +5,10 @@
 pub mod models;
 
 use ringfence::argument::{positive_integer, positive_up_to};
-use ringfence::file_uri::FileUri;
 use ringfence::path::{NameRules, NewFilePath, PathRefusal, WorkspacePath};
-use ringfence::source::{SourceRequest, StoredDocument, read_document};
 use ringfence::text::{InvalidUtf8, LineWindow, NotText, decode, is_plain_text};
+use ringfence::tools::file_uri::FileUri;
+use ringfence::tools::source::{SourceRequest, StoredDocument, read_document};
 
 /// Parsing a URI does not panic; what is accepted has safe names, stays beneath its root, and is
 /// the same when it is formatted and parsed again.

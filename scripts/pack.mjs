@@ -1,11 +1,14 @@
 // @ts-check
 // Packs what a release publishes, and prints the tarballs' paths:
 //
-//     node scripts/pack.mjs [--out-dir target/packages] [--all]
+//     node scripts/pack.mjs [--out-dir target/packages] [--all] [--repository URL]
 //
 // - the main package without a binary, with all platform packages as optional dependencies, and
 // - the platform packages whose binaries stand in the checkout: at least this machine's, with
 //   `--all` each of them or none.
+//
+// With `--repository` the manifests name the repository. npm refuses a statement of provenance whose
+// repository is not the one in the manifest.
 //
 // The manifests are changed in staged copies only. The committed package.json must not depend on
 // packages that are not published yet, or `npm ci` fails in a fresh clone, and it ships the local
@@ -23,6 +26,8 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { newerGlibc } from "./lib/elf.mjs";
+import { OLDEST_GLIBC } from "./lib/old-glibc.mjs";
 import {
   binaryName,
   manifest,
@@ -33,14 +38,15 @@ import {
   thisPlatform,
 } from "./lib/project.mjs";
 
-// A debug build works too, slowly, so that nobody would notice one in a release. It has some 15 MiB,
-// a release build less than one.
+// A debug build works too, slowly, so that nobody would notice one in a release. It has some 25 MiB,
+// a release build may have four.
 const LARGEST_RELEASE = 4 * 1024 * 1024;
 
 const { values } = parseArgs({
   options: {
     "out-dir": { type: "string", default: join(ROOT, "target", "packages") },
     all: { type: "boolean", default: false },
+    repository: { type: "string" },
   },
 });
 const outDir = resolve(values["out-dir"]);
@@ -88,12 +94,11 @@ function stageMain() {
   const optionalDependencies = Object.fromEntries(
     platforms.map((platform) => [`${manifest.name}-${platform}`, manifest.version]),
   );
-  const published = {
+  writeManifest(folder, {
     ...rest,
     files: manifest.files.filter((pattern) => !pattern.endsWith(".node")),
     optionalDependencies,
-  };
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+  });
   return folder;
 }
 
@@ -105,9 +110,29 @@ function stagePlatform(platform) {
   if (statSync(binary).size > LARGEST_RELEASE) {
     throw new Error(`${binaryName(platform)} is a debug build by its size: npm run build first`);
   }
+  const newer = platform.endsWith("-gnu") ? newerGlibc(binary, OLDEST_GLIBC) : [];
+  if (newer.length > 0) {
+    const limit = OLDEST_GLIBC.join(".");
+    throw new Error(
+      `${binaryName(platform)} asks for ${newer.join(", ")}, but glibc ${limit} is promised`,
+    );
+  }
   cpSync(binary, join(folder, binaryName(platform)));
+  writeManifest(folder, readJson(join(folder, "package.json")));
   if (existsSync(join(ROOT, "LICENSE"))) cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   return folder;
+}
+
+/**
+ * @param {string} folder
+ * @param {object} fields
+ */
+function writeManifest(folder, fields) {
+  const repository = values.repository && {
+    repository: { type: "git", url: `git+${values.repository}.git` },
+  };
+  const published = { ...fields, ...repository };
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
 }
 
 /** @param {string} folder */

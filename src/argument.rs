@@ -1,7 +1,7 @@
-//! What a wrong argument is told: which one it is, the rule, and what came.
+//! The error of a wrong argument: its name, the rule that it breaks, and the value that came.
 //!
-//! The rules are checked here and not by the binding generator, which would coerce: Node-API turns
-//! -1 into 4294967295 and 1.7 into 1.
+//! Integers are checked here because the binding generator coerces: Node-API turns -1 into
+//! 4294967295 and 1.7 into 1.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -24,10 +24,28 @@ pub const fn positive_up_to(last: u64) -> RangeInclusive<NonZeroU64> {
     NonZeroU64::MIN..=NonZeroU64::new(last).unwrap()
 }
 
+/// The longest path, `DocPath`, root or id that is read, in bytes of UTF-8: 64 KiB. No system has longer
+/// paths, and refusing one by its length costs nothing.
+pub const LONGEST_PATH: usize = 64 << 10;
+
+/// The longest URI that is parsed, in bytes of UTF-8: 1 MiB. Each byte of a path may be escaped.
+pub const LONGEST_URI: usize = 1 << 20;
+
+/// The longest JSON text of arguments that is parsed, in bytes of UTF-8: 16 MiB.
+pub const LONGEST_JSON: usize = 16 << 20;
+
+/// The error of a string that is longer than its limit in bytes.
+#[must_use]
+pub fn too_long(name: &'static str, limit: usize) -> ArgumentError {
+    let (size, unit) =
+        if limit.is_multiple_of(1 << 20) { (limit >> 20, "MiB") } else { (limit >> 10, "KiB") };
+    ArgumentError::new(name, format!("must not be longer than {size} {unit}"), Got::Unsaid)
+}
+
 /// An argument that breaks its rule.
 ///
-/// Its text reads `start_line must be an integer >= 1, got -1`. It never holds a string that
-/// came, which might be a path.
+/// Its text reads `start_line must be an integer >= 1, got -1`. It never quotes a string, which might be
+/// a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} {rule}{got}")]
 pub struct ArgumentError {
@@ -35,14 +53,14 @@ pub struct ArgumentError {
     pub name: &'static str,
     /// The rule it breaks: `must be …`.
     pub rule: String,
-    /// What came instead, if that says more than the rule.
+    /// The value that came, if that says more than the rule.
     pub got: Got,
 }
 
-/// What came instead of a legal argument.
+/// The value that came instead of a legal argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Got {
-    /// The rule says it all.
+    /// The rule is enough.
     Unsaid,
     /// A number, as JavaScript prints it.
     Number(String),

@@ -36,7 +36,7 @@ impl ContentHash {
     pub fn of_text(self, text: &str) -> String {
         match self {
             Self::Sha256 => to_hex(&sha256(text.as_bytes())),
-            Self::Aptix => to_hex(&sha256(aptix_form(text).as_bytes())),
+            Self::Aptix => to_hex(&aptix(text)),
         }
     }
 }
@@ -47,20 +47,65 @@ pub fn sha256(bytes: &[u8]) -> Sha256Digest {
     Sha256::digest(bytes).into()
 }
 
-/// SHA-256 of what a reader gives, whatever its length, in little memory.
+/// SHA-256 of bytes that come in pieces.
+#[derive(Debug, Clone, Default)]
+pub struct Sha256Pieces(Sha256);
+
+impl Sha256Pieces {
+    /// Adds a piece.
+    pub fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// SHA-256 of all pieces, one after the other.
+    #[must_use]
+    pub fn digest(self) -> Sha256Digest {
+        self.0.finalize().into()
+    }
+}
+
+/// Why a reader's bytes were not hashed.
+#[derive(Debug)]
+pub enum HashStop {
+    /// The reader has more bytes than the limit.
+    TooLong,
+    /// The caller does not want the hash any more.
+    CalledOff,
+    /// Reading failed.
+    System(io::Error),
+}
+
+/// SHA-256 of the bytes of a reader, in little memory, if it has at most `limit` bytes.
+///
+/// `cancelled` is asked before each 64 KiB.
 ///
 /// # Errors
 ///
-/// Those of the reader.
-pub fn sha256_of(mut reader: impl Read) -> io::Result<Sha256Digest> {
+/// [`HashStop`].
+pub fn sha256_of(
+    reader: impl Read,
+    limit: u64,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Sha256Digest, HashStop> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 << 10];
+    let mut reader = reader.take(limit.saturating_add(1));
+    let mut size = 0;
     loop {
+        if cancelled() {
+            return Err(HashStop::CalledOff);
+        }
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(hasher.finalize().into()),
-            Ok(length) => hasher.update(&buffer[..length]),
+            Ok(length) => {
+                size += length as u64;
+                if size > limit {
+                    return Err(HashStop::TooLong);
+                }
+                hasher.update(&buffer[..length]);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(HashStop::System(error)),
         }
     }
 }
@@ -88,30 +133,40 @@ pub fn from_hex(hex: &str) -> Option<Sha256Digest> {
     Some(digest)
 }
 
-fn aptix_form(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut form = String::with_capacity(text.len() + 1);
-    for line in text.split('\n') {
-        push_cut(&mut form, line);
-        form.push('\n');
-    }
-    form
+fn aptix(text: &str) -> Sha256Digest {
+    let mut hasher = Sha256::new();
+    write_aptix_form(text, |part| hasher.update(part));
+    hasher.finalize().into()
 }
 
-/// Appends the first [`APTIX_LINE_UNITS`] UTF-16 units of a line. A cut through a surrogate pair
-/// leaves a lone half, which that host's UTF-8 encoder writes as U+FFFD.
-fn push_cut(form: &mut String, line: &str) {
+/// Writes the canonical form of a text piece by piece: the whole may be as large as memory.
+fn write_aptix_form(text: &str, mut write: impl FnMut(&str)) {
+    let mut write_line = |line: &str| {
+        let (kept, is_cut_in_two) = cut(line);
+        write(kept);
+        // That host's UTF-8 encoder writes U+FFFD for half of a surrogate pair.
+        write(if is_cut_in_two { "\u{fffd}\n" } else { "\n" });
+    };
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        // CRLF is one line end, and a CR alone another.
+        let is_last = lines.peek().is_none();
+        let line = if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
+        line.split('\r').for_each(&mut write_line);
+    }
+}
+
+/// The first [`APTIX_LINE_UNITS`] UTF-16 units of a line, and whether the next one is the second half of
+/// a surrogate pair.
+fn cut(line: &str) -> (&str, bool) {
     let mut units = 0;
-    for character in line.chars() {
+    for (at, character) in line.char_indices() {
         units += character.len_utf16();
         if units > APTIX_LINE_UNITS {
-            if units - APTIX_LINE_UNITS < character.len_utf16() {
-                form.push(char::REPLACEMENT_CHARACTER);
-            }
-            return;
+            return (&line[..at], units - APTIX_LINE_UNITS < character.len_utf16());
         }
-        form.push(character);
     }
+    (line, false)
 }
 
 #[cfg(test)]
@@ -119,8 +174,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn aptix_form(text: &str) -> String {
+        let mut form = String::new();
+        write_aptix_form(text, |part| form.push_str(part));
+        form
+    }
+
     #[test]
-    fn vectors_of_the_contract() {
+    fn documented_vectors() {
         for (text, hash) in [
             ("", "01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b"),
             ("a", "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"),
@@ -147,8 +208,27 @@ mod tests {
     #[test]
     fn a_reader_is_hashed_to_its_end() {
         let bytes: Vec<u8> = (0..200_000_u32).map(|index| index.to_le_bytes()[0]).collect();
-        assert_eq!(sha256_of(&bytes[..]).unwrap(), sha256(&bytes));
-        assert_eq!(sha256_of(&b""[..]).unwrap(), sha256(b""));
+        assert_eq!(sha256_of(&bytes[..], 200_000, &|| false).unwrap(), sha256(&bytes));
+        assert_eq!(sha256_of(&b""[..], 0, &|| false).unwrap(), sha256(b""));
+    }
+
+    #[test]
+    fn a_reader_that_gives_more_than_the_limit_has_no_hash() {
+        let endless = sha256_of(io::repeat(7), 1_000_000, &|| false);
+        assert!(matches!(endless, Err(HashStop::TooLong)));
+        assert!(matches!(sha256_of(&b"ab"[..], 1, &|| false), Err(HashStop::TooLong)));
+    }
+
+    #[test]
+    fn hashing_stops_within_64_kib_of_being_called_off() {
+        let asked = std::cell::Cell::new(0);
+        let called_off = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 3
+        };
+        let stopped = sha256_of(io::repeat(7), u64::MAX, &called_off);
+        assert!(matches!(stopped, Err(HashStop::CalledOff)));
+        assert_eq!(asked.get(), 4);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A content-addressed store: bytes under their SHA-256, in a directory.
 //!
-//! `<root>/<first two hex digits>/<the other 62>`, lowercase. What is stored is never changed, so
-//! writing is idempotent; and what is read is checked against its address, so that a bit that has
-//! flipped on the disk is an error and never a text.
+//! `<root>/<first two hex digits>/<the other 62>`, lowercase. Stored bytes are never changed, so
+//! writing is idempotent. Bytes are checked against their address when they are read, so a bit
+//! that has flipped on the disk is an error.
 //!
 //! ```
 //! use ringfence::store::{ContentAddress, FileStore};
@@ -19,6 +19,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::hash::{Sha256Digest, from_hex, sha256, to_hex};
+use crate::memory::OutOfMemory;
 use crate::path::NewFilePath;
 use crate::sandbox::{FileSize, NewContent, OpenError, ReadError, RootError, Sandbox, WriteError};
 
@@ -64,7 +65,7 @@ impl fmt::Display for ContentAddress {
     }
 }
 
-/// Why a store did not do what it was asked.
+/// Why a call of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileStoreError {
     /// The store's directory: the host's mistake, but for [`RootError::System`].
@@ -73,10 +74,10 @@ pub enum FileStoreError {
     /// There are no bytes under that hash.
     #[error("no bytes are stored under the hash {0}")]
     NotFound(ContentAddress),
-    /// What is under that hash has another.
+    /// The bytes under that hash have another hash.
     #[error("what is stored under the hash {0} does not have it")]
     Corrupt(ContentAddress),
-    /// The process may not.
+    /// The process has no permission.
     #[error("permission denied")]
     PermissionDenied,
     /// More bytes than the caller wants.
@@ -87,16 +88,23 @@ pub enum FileStoreError {
     Read(ReadError),
     /// The store could not be reached.
     #[error(transparent)]
-    Way(OpenError),
+    Open(OpenError),
     /// The store's directory has been removed since it was opened.
     #[error("the store's directory does not exist any more")]
     Gone,
-    /// What is no file stands where the bytes belong, or a file where their folder does.
+    /// Something other than a file stands where the bytes belong, or a file stands where their
+    /// folder belongs.
     #[error("something else stands in the place of the bytes")]
     Occupied,
     /// Writing failed.
     #[error(transparent)]
     Write(WriteError),
+    /// The bytes were stored already and could not be synced.
+    #[error("the stored bytes could not be synced: {}", .0.kind())]
+    Unsynced(std::io::Error),
+    /// The bytes do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// This library broke its own rules.
     #[error("ringfence failed: please report it")]
     Bug,
@@ -123,7 +131,8 @@ impl FileStore {
     }
 
     /// Keeps bytes. They appear complete and, when this returns, have reached the disk. Bytes that
-    /// are there already are not written again; a file that has rotted in their place is replaced.
+    /// are there already are not written again, but synced: their writer may not have done it yet.
+    /// A corrupt file in their place is replaced.
     ///
     /// # Errors
     ///
@@ -132,9 +141,9 @@ impl FileStore {
         let address = ContentAddress::of(bytes);
         let mut last = WriteError::Contended;
         for _ in 0..MAX_ATTEMPTS {
-            let is_rotten = match self.read(&address, bytes.len() as u64) {
-                Ok(stored) if stored == bytes => return Ok(address),
-                Ok(_) | Err(FileStoreError::TooLarge(_)) => true,
+            let is_rotten = match self.keep_stored(&address, bytes) {
+                Ok(true) => return Ok(address),
+                Ok(false) => true,
                 Err(FileStoreError::NotFound(_)) => false,
                 Err(error) => return Err(error),
             };
@@ -171,6 +180,18 @@ impl FileStore {
         }
     }
 
+    /// Whether the bytes are stored already. If so, syncs them.
+    fn keep_stored(&self, address: &ContentAddress, bytes: &[u8]) -> Result<bool, FileStoreError> {
+        let path = address.path();
+        let opened = self.sandbox.open_file(path.as_path());
+        let mut file = opened.map_err(|error| at(address, error))?;
+        if !file.holds(bytes).map_err(FileStoreError::Read)? {
+            return Ok(false);
+        }
+        self.sandbox.sync_file(path.as_path(), &file).map_err(FileStoreError::Unsynced)?;
+        Ok(true)
+    }
+
     fn read(&self, address: &ContentAddress, limit: u64) -> Result<Vec<u8>, FileStoreError> {
         let opened = self.sandbox.open_file(address.path().as_path());
         let file = opened.map_err(|error| at(address, error))?;
@@ -191,7 +212,8 @@ impl FileStore {
     }
 }
 
-/// What stands in the way of the bytes of one address. Nothing but a file can be right there.
+/// The store's error for an error of opening the file of an address. Any entry there that is no
+/// file is corruption.
 fn at(address: &ContentAddress, error: OpenError) -> FileStoreError {
     match error {
         OpenError::NotFound | OpenError::NotFolder => FileStoreError::NotFound(*address),
@@ -200,23 +222,24 @@ fn at(address: &ContentAddress, error: OpenError) -> FileStoreError {
         }
         OpenError::PermissionDenied => FileStoreError::PermissionDenied,
         OpenError::RootGone => FileStoreError::Gone,
-        error => FileStoreError::Way(error),
+        error => FileStoreError::Open(error),
     }
 }
 
 impl From<WriteError> for FileStoreError {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Way(OpenError::PermissionDenied) => Self::PermissionDenied,
+            WriteError::Open(OpenError::PermissionDenied) => Self::PermissionDenied,
             WriteError::System(error) | WriteError::Folder(error)
                 if error.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Self::PermissionDenied
             }
-            WriteError::Way(OpenError::RootGone) => Self::Gone,
-            WriteError::Exists | WriteError::NotRegularFile | WriteError::IsDirectory => {
-                Self::Occupied
-            }
+            WriteError::Open(OpenError::RootGone) => Self::Gone,
+            WriteError::Exists
+            | WriteError::NotRegularFile
+            | WriteError::IsDirectory
+            | WriteError::FileInTheWay => Self::Occupied,
             WriteError::Folder(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
                 Self::Occupied
             }

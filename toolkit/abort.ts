@@ -1,13 +1,15 @@
+// Waiting for work that takes no signal.
+
 /**
- * Work that cannot be aborted, left alone when the signal is: the promise then rejects with the
- * signal's reason.
+ * Runs work that cannot be aborted. If the signal aborts first, the promise rejects with the signal's
+ * reason, and the work goes on unobserved.
  */
 export async function untilAborted<T>(
   signal: AbortSignal | null | undefined,
   work: () => T | PromiseLike<T>,
 ): Promise<T> {
   if (!signal) return work();
-  signal.throwIfAborted();
+  throwIfAborted(signal);
   let leave = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
     leave = () => reject(signal.reason);
@@ -20,7 +22,7 @@ export async function untilAborted<T>(
   }
 }
 
-/** Throws the reason of a signal that is aborted, so that nothing is begun. */
+/** Throws the signal's reason if the signal is aborted already. */
 export function throwIfAborted(signal: AbortSignal | null | undefined): void {
   if (signal?.aborted === true) throw signal.reason;
 }

@@ -1,193 +1,267 @@
-// `createAgentToolkit`: the tools of one session, as its model calls them.
+// `createAgentToolkit`: the tools of one session.
 
-import { nearMisses, type ReadFileOutput, Workspace } from "../index.js";
-import { throwIfAborted } from "./abort.js";
-import { readArguments } from "./arguments.js";
-import { HELD_WORKSPACE, ToolCatalog, type ToolContext, type ToolResults } from "./catalog.js";
-import {
-  providerName,
-  TOOL_DEFINITIONS,
-  TOOL_METADATA,
-  TOOL_NAMES,
-  type ToolArguments,
-  type ToolName,
-} from "./definitions/tools.js";
-import { runtimeFailure, type ToolFailure, type ToolResult, type ToolSuccess } from "./result.js";
-import { isPermitted } from "./secure-tool.js";
+/// <reference lib="esnext.disposable" preserve="true" />
+import type {
+  CreateFileArguments,
+  FindFilesArguments,
+  ReadFileOptions,
+  ReadFilesArguments,
+  ReadSourceArguments,
+  SearchFilesArguments,
+  SearchFilesOutput,
+  SearchOutput,
+  TreeOptions,
+  Workspace,
+} from "../index.js";
+import { call } from "./calls.js";
+import type { ToolResults } from "./catalog.js";
+import type { HandlerContext } from "./context.js";
+import type { ReadToolArguments } from "./definitions/read.js";
+import type { ToolDescription } from "./definitions/tool.js";
+import { namedAmong, type ToolArguments, type ToolName } from "./definitions/tools.js";
+
+export { toolNamed } from "./definitions/tools.js";
+
+import { runtimeFailure, type ToolFailure, type ToolResult } from "./result.js";
+import { isPermitted, type ToolPolicy } from "./secure-tool.js";
+import { type CallOptions, isExecutedAt, openSession, type Session } from "./session.js";
+import type { DefinedTool } from "./tools/define.js";
+import { TOOLS } from "./tools/index.js";
+import type { Tool } from "./tools/tool.js";
 
 /** Options of one call. */
-export interface InvokeOptions {
-  /** Aborts the call, which then rejects with `signal.reason`; beside the context's own. */
-  signal?: AbortSignal | null;
-}
+export type InvokeOptions = CallOptions;
 
 /** A tool of a toolkit. */
-export type BoundTool<Name extends ToolName> = (
-  args: ToolArguments[Name],
-  options?: InvokeOptions,
-) => Promise<ToolResult<ToolResults[Name]>>;
+export type BoundTool<Args, Data> = (
+  args: Args,
+  options?: InvokeOptions | null,
+) => Promise<ToolResult<Data>>;
+
+/** Arguments and data of tools, by name. */
+type ToolTypes = Record<string, { args: unknown; data: unknown }>;
+
+type RingfenceTools = {
+  [Name in ToolName]: { args: ToolArguments[Name]; data: ToolResults[Name] };
+};
+
+/** The types that a list of the host's own tools adds. */
+export type TypesOf<Own extends readonly OwnTools[number][]> = {
+  [Item in Own[number] as Item["definition"]["name"]]: Item extends DefinedTool<
+    string,
+    infer Args,
+    infer Data
+  >
+    ? { args: Args; data: Data }
+    : never;
+};
+
+type OwnTools = readonly Tool<string, object, unknown, unknown[]>[];
 
 /**
- * What a model sent: of a name that is known only when it comes, anything. Arguments that are written for a
- * tool by its name have to be that tool's.
+ * The type of `invoke`'s arguments. If the name is known to the compiler, the arguments must be that tool's.
+ * If the name comes at run time, they may be anything.
  */
-type UnlessKnown<Name extends string, Args> = Name extends ToolName
-  ? unknown extends Args
-    ? Args
-    : never
-  : Args;
+type UnlessKnown<Types extends ToolTypes, Name extends string, Args> = string extends Name
+  ? Args
+  : Name extends keyof Types
+    ? unknown extends Args
+      ? Args
+      : never
+    : Args;
 
-export interface AgentToolkit {
+/** The tools of a session; `Own` are those of the host's own. */
+export interface AgentToolkit<Own extends ToolTypes = Record<never, never>> {
   /** The tools by name, bound to the context. */
-  readonly tools: { readonly [Name in ToolName]: BoundTool<Name> };
+  readonly tools: {
+    readonly [Name in keyof (RingfenceTools & Own)]: BoundTool<
+      (RingfenceTools & Own)[Name]["args"],
+      (RingfenceTools & Own)[Name]["data"]
+    >;
+  };
+  /** The tool `read_file`. */
+  readFile(
+    path: string,
+    options?: (ReadFileOptions & InvokeOptions) | null,
+  ): Promise<ToolResult<ToolResults["read_file"]>>;
+  /** The tool `read_files`. */
+  readFiles(
+    args: ReadFilesArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["read_files"]>>;
+  /** The tool `workspace_create_file`. */
+  createFile(
+    args: CreateFileArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["workspace_create_file"]>>;
+  /** The tool `workspace.read_file`. */
+  readSourceDocument(
+    args: ReadSourceArguments | string,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["workspace.read_file"]>>;
+  /** The tool `read`. */
+  read(
+    args: ReadToolArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["read"]>>;
+  /** The tool `regexp_search`. */
+  searchFiles<Output extends SearchOutput = "matches">(
+    args: SearchFilesArguments<Output>,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<SearchFilesOutput<Output>>>;
+  /** The tool `find_files`. */
+  findFiles(
+    args: FindFilesArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["find_files"]>>;
+  /** The tool `tree`. */
+  tree(
+    path?: string | null,
+    options?: (TreeOptions & InvokeOptions) | null,
+  ): Promise<ToolResult<ToolResults["tree"]>>;
   /**
-   * Calls a tool by its name, dots written as `_` too, with what a model sent as its arguments: an
-   * object, its JSON text, `"10"` for 10, `null` for what is absent. Keys that the tool does not have
-   * are ignored, and named in the answer. Never throws; rejects only with the reason of an aborted
-   * signal.
+   * Calls a tool by its name; dots may be written as `_`. The arguments may come as a model sent them: an
+   * object or its JSON text, `"10"` for 10, `null` for an absent key. Keys that the tool does not have are
+   * ignored, and the answer names them. Never throws; rejects only with the reason of an aborted signal.
    */
-  invoke<Name extends ToolName>(
+  invoke<Name extends keyof (RingfenceTools & Own) & string>(
     name: Name,
-    args: ToolArguments[Name] | string,
-    options?: InvokeOptions,
-  ): Promise<ToolResult<ToolResults[Name]>>;
+    args: (RingfenceTools & Own)[Name]["args"] | string,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<(RingfenceTools & Own)[Name]["data"]>>;
   invoke<Name extends string, Args>(
     name: Name,
-    args: UnlessKnown<Name, Args>,
-    options?: InvokeOptions,
-  ): Promise<ToolResult>;
+    args: UnlessKnown<RingfenceTools & Own, Name, Args>,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<(RingfenceTools & Own)[keyof (RingfenceTools & Own)]["data"]>>;
   /** The tools that the policy, the write scope and the context let the model use. */
-  getAllowedTools(): ToolName[];
+  getAllowedTools(): (ToolName | (keyof Own & string))[];
+  /** The descriptions of the allowed tools, for adapters and protocols. */
+  getToolDescriptions(): ToolDescription[];
+  /**
+   * Closes the roots and stores that the toolkit has opened: calls under way finish, later ones fail. A
+   * `Workspace` or a store that the host gave stays open. Closing twice is allowed.
+   */
+  close(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The context of a toolkit. Its policy may name the toolkit's tools only. */
+export interface ToolkitContext<Names extends string = ToolName>
+  extends Omit<HandlerContext, "policy"> {
+  /** Without a policy all tools are allowed. */
+  policy?: ToolPolicy<Names> | null;
+}
+
+/** Options of `createAgentToolkit`. */
+export interface AgentToolkitOptions<Own extends OwnTools = OwnTools> {
+  /** Tools of the host's own, made by `defineTool`. */
+  tools?: Own | null;
 }
 
 /**
- * Makes the tools of a session. Opens the workspace once, and holds it.
+ * Makes the tools of a session. Opens the roots that the context names once, and holds them until it is
+ * closed. Root, scope, policy and stores are read now; ids, signal and `activeFiles` when a call begins.
  *
- * Throws a `WorkspaceError` where the root cannot be opened.
+ * Throws a `WorkspaceError` or `DocumentStoreError` if a root cannot be opened, and a `TypeError` if a key
+ * has a value that it cannot have.
  */
-export function createAgentToolkit(context: ToolContext): AgentToolkit {
-  const workspace = Workspace.open(context.workspaceRoot, context);
-  // The host's context, whatever kind of object it is, and beneath it what is ours.
-  const callContext = (options?: InvokeOptions): ToolContext =>
-    Object.create(context, {
-      [HELD_WORKSPACE]: { value: workspace },
-      ...(options?.signal
-        ? { signal: { value: anySignal(context.signal, options.signal), enumerable: true } }
-        : {}),
-    });
+export function createAgentToolkit<const Own extends OwnTools = []>(
+  context: ToolkitContext<ToolName | Own[number]["definition"]["name"]> | Workspace,
+  options?: AgentToolkitOptions<Own> | null,
+): AgentToolkit<TypesOf<Own>> {
+  const tools = allTools(options?.tools ?? []);
+  const session = openSession(context, [...tools.values()]);
+  const names = [...tools.keys()];
 
-  const bound: { [Name in ToolName]: BoundTool<Name> } = {
-    read_file: async (args, call) => {
-      const { path, ...options } = args ?? {};
-      const bound = callContext(call);
-      const result = await ToolCatalog.read_file.handler(bound, path, options);
-      if (result.status === "success") return withNextWindow(result, options.max_lines);
-      const isMissing = result.error.details.code === "NOT_FOUND";
-      if (!isMissing || context.nearMisses === false) return result;
-      return withNearMisses(result, await nearMissesOf(workspace, path, bound.signal));
-    },
-    workspace_create_file: (args, call) =>
-      ToolCatalog.workspace_create_file.handler(callContext(call), args),
-    "workspace.read_file": (args, call) =>
-      ToolCatalog["workspace.read_file"].handler(callContext(call), args),
-    read: (args, call) => ToolCatalog.read.handler(callContext(call), args),
+  const find = (name: unknown) => (): Tool | ToolFailure => {
+    const tool = tools.get(namedAmong(names, name) ?? "");
+    return tool ?? noSuchTool(usable());
   };
+  const invokeWith = (name: string, args: () => unknown, called?: CallOptions | null) =>
+    call(session, find(name), args, called);
+  const invoke = (name: string, args: unknown, called?: CallOptions | null) =>
+    invokeWith(name, () => args, called);
+  const usable = () => names.filter((name) => isUsable(tools.get(name) as Tool, session));
+  const bound = names.map((name) => [
+    name,
+    (args: unknown, called?: CallOptions | null) => invoke(name, args, called),
+  ]);
+  const { close } = session;
+  const toolkit = {
+    tools: Object.fromEntries(bound),
+    // The options are spread inside the call, where an error of a getter becomes a failure.
+    readFile: (path: unknown, given?: (ReadFileOptions & CallOptions) | null) =>
+      invokeWith("read_file", () => ({ ...withoutCallOptions(given), path }), given),
+    readFiles: (args: unknown, called?: CallOptions | null) => invoke("read_files", args, called),
+    createFile: (args: unknown, called?: CallOptions | null) =>
+      invoke("workspace_create_file", args, called),
+    readSourceDocument: (args: unknown, called?: CallOptions | null) =>
+      invoke("workspace.read_file", args, called),
+    read: (args: unknown, called?: CallOptions | null) => invoke("read", args, called),
+    searchFiles: (args: unknown, called?: CallOptions | null) =>
+      invoke("regexp_search", args, called),
+    findFiles: (args: unknown, called?: CallOptions | null) => invoke("find_files", args, called),
+    tree: (path?: unknown, given?: (TreeOptions & CallOptions) | null) =>
+      invokeWith("tree", () => ({ ...withoutCallOptions(given), path }), given),
+    invoke,
+    getAllowedTools: usable,
+    getToolDescriptions: () => usable().map((name) => tools.get(name) as ToolDescription),
+    close,
+    [Symbol.dispose]: close,
+  };
+  return toolkit as object as AgentToolkit<TypesOf<Own>>;
+}
 
-  const invoke = async (name: string, sent: unknown, options?: InvokeOptions) => {
-    throwIfAborted(context.signal);
-    throwIfAborted(options?.signal);
-    const known = toolNamed(name);
-    if (known === null) return noSuchTool(allowedTools(context));
-    const tool = bound[known] as (args: unknown, options?: InvokeOptions) => Promise<ToolResult>;
-    const read = readArguments(TOOL_DEFINITIONS[known], sent);
-    if (!read.ok) {
-      // Nobody is told how to repair a call that is refused anyway: the tool says so by itself.
-      return isPermitted(context, TOOL_METADATA[known])
-        ? runtimeFailure(read.repair, { code: "INVALID_ARGUMENT" })
-        : tool({}, options);
+/** The tools by name, the host's own last. */
+function allTools(own: OwnTools): ReadonlyMap<string, Tool> {
+  const all: readonly Tool[] = [
+    ...(Object.values(TOOLS) as object[] as Tool[]),
+    ...(own as object as Tool[]),
+  ];
+  const tools = new Map<string, Tool>();
+  for (const tool of all) {
+    const name: unknown = tool?.definition?.name;
+    if (typeof name !== "string") throw new TypeError("tools must be made by defineTool");
+    if (namedAmong([...tools.keys()], name) !== null) {
+      throw new TypeError(`two tools have the name ${JSON.stringify(name)}`);
     }
-    return withIgnored(await tool(read.args, options), read.ignored);
-  };
-  return {
-    tools: bound,
-    invoke: invoke as AgentToolkit["invoke"],
-    getAllowedTools: () => allowedTools(context),
-  };
+    tools.set(name, tool);
+  }
+  return tools;
 }
 
-/**
- * The tool of a name, as providers may have had to spell it: without dots. Some models put the name space
- * before it in which they were shown it.
- */
-export function toolNamed(name: unknown): ToolName | null {
-  const plain = typeof name === "string" ? name.replace(/^functions\./, "") : name;
-  return TOOL_NAMES.find((known) => known === plain || providerName(known) === plain) ?? null;
+const CALL_OPTIONS: readonly string[] = [
+  "signal",
+  "callId",
+  "sessionId",
+  "conversationId",
+  "turnId",
+  "onProgress",
+];
+
+function withoutCallOptions(given: object | null | undefined): Record<string, unknown> {
+  const entries = Object.entries(given ?? {});
+  return Object.fromEntries(entries.filter(([key]) => !CALL_OPTIONS.includes(key)));
 }
 
-/** The tools that the policy, the write scope and the context let a model use. */
-export function allowedTools(context: ToolContext): ToolName[] {
-  return TOOL_NAMES.filter((name) => isUsable(context, name));
-}
-
-function noSuchTool(usable: ToolName[]): ToolFailure {
+function noSuchTool(usable: readonly string[]): ToolFailure {
   const which = usable.length === 0 ? "there is none" : `the tools are ${usable.join(", ")}`;
   return runtimeFailure(`There is no such tool; ${which}.`);
 }
 
-function isUsable(context: ToolContext, name: ToolName): boolean {
-  if (!isPermitted(context, TOOL_METADATA[name])) return false;
-  switch (name) {
-    case "workspace.read_file":
-      return context.store != null;
-    case "read":
-      return context.space != null || context.chat != null || context.fetch != null;
-    default:
-      return true;
-  }
+function isUsable(tool: Tool, { held, workspace, location, forward }: Session): boolean {
+  if (!isPermitted(held, tool.metadata)) return false;
+  if (!isExecutedAt(tool, location)) return forward !== null;
+  if (tool.needsWorkspace === true && workspace === null) return false;
+  return tool.isAvailable?.(held) ?? true;
 }
 
-function withNextWindow(
-  result: ToolSuccess<ReadFileOutput>,
-  max_lines: number | null | undefined,
-): ToolSuccess<ReadFileOutput> {
-  const { path, next_start_line: start_line } = result.data;
-  if (start_line === null) return result;
-  const next = JSON.stringify({ path, start_line, max_lines: max_lines ?? undefined });
-  return { ...result, hint: `The file goes on: call read_file with ${next}.` };
-}
-
-/** The answer, and what of the arguments had no part in it. */
-function withIgnored(result: ToolResult, ignored: string | null): ToolResult {
-  if (ignored === null) return result;
-  if (result.status === "success") {
-    return { ...result, hint: result.hint === undefined ? ignored : `${result.hint} ${ignored}` };
-  }
-  const message = `${result.message} (${ignored})`;
-  return { ...result, message, error: { ...result.error, message } };
-}
-
-/** What is near is a kindness: where it cannot be had, the failure stands alone. */
-async function nearMissesOf(
-  workspace: Workspace,
-  path: string,
-  signal: AbortSignal | null | undefined,
-): Promise<string[]> {
-  try {
-    return await nearMisses(workspace, path, { signal: signal ?? null });
-  } catch {
-    throwIfAborted(signal);
-    return [];
-  }
-}
-
-function withNearMisses(failure: ToolFailure, near: string[]): ToolFailure {
-  if (near.length === 0) return failure;
-  const names = near.map((path) => JSON.stringify(path));
-  const message = `${failure.message}; did you mean ${names.join(" or ")}?`;
-  const details = { ...failure.error.details, nearMisses: near };
-  return { ...failure, message, error: { ...failure.error, message, details } };
-}
-
-function anySignal(first: AbortSignal | null | undefined, second: AbortSignal): AbortSignal {
-  return first ? AbortSignal.any([first, second]) : second;
+/** The tools that policy, write scope and context allow, without looking whether the workspace is open. */
+export function allowedTools(context: HandlerContext): ToolName[] {
+  const tools = Object.values(TOOLS) as object[] as Tool[];
+  const usable = tools.filter(
+    (tool) => isPermitted(context, tool.metadata) && (tool.isAvailable?.(context) ?? true),
+  );
+  return usable.map(({ definition }) => definition.name as ToolName);
 }

@@ -1,32 +1,38 @@
 #!/usr/bin/env node
-// The command `ringfence`. Standard output belongs to the protocol; everything else is told on standard
-// error, without a path that the operator has not typed.
+// The command `ringfence`. Standard output has messages of the protocol only. Everything else goes to
+// standard error, which shows no path but the one that the operator typed.
 
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { createAgentToolkit } from "./agent-toolkit.js";
 import { createClientRootsToolkit } from "./mcp/client-roots.js";
-import { createMcpServer, type McpServer } from "./mcp/server.js";
+import { FormError, SizeError } from "./mcp/message.js";
+import { createToolServer, type McpServerOptions, type ToolServer } from "./mcp/server.js";
 import { serveStdio } from "./mcp/stdio.js";
 import { VERSION } from "./version.js";
 
 const HELP = `ringfence ${VERSION}: reads and creates the files of a directory, and never leaves it
 
 Usage: ringfence mcp [--root DIR] [--read-only]
+                     [--instructions TEXT | --no-instructions]
 
 Serves the Model Context Protocol on standard input and output.
 
-  --root DIR     the directory whose files the client may use; without it,
-                 the first of the client's own roots that can be opened
-  --read-only    no file is created or replaced
-  -h, --help     prints this
-  -V, --version  prints the version
+  --root DIR           the directory whose files the client may use; without
+                       it, the first of the client's own roots that can be
+                       opened
+  --read-only          no file is created or replaced
+  --instructions TEXT  instructions for the client's model, in place of the
+                       server's own, which say when to call which tool
+  --no-instructions    no instructions for the client's model
+  -h, --help           prints this
+  -V, --version        prints the version
 
 Exit codes: 0 when the client has gone, 1 when the server failed, 2 when it
 could not start as asked.
 `;
 
-/** What cannot be done as it was asked. */
+/** A mistake in the command line. */
 class UsageError extends Error {}
 
 const misuse = (sentence: string) => new UsageError(`${sentence} (see ringfence --help)`);
@@ -34,6 +40,8 @@ const misuse = (sentence: string) => new UsageError(`${sentence} (see ringfence 
 interface McpCommand {
   root: string | null;
   readOnly: boolean;
+  /** The text for the client's model; `null` for none, `undefined` for the server's own. */
+  instructions: string | null | undefined;
 }
 
 main(process.argv.slice(2)).catch((error) => {
@@ -48,7 +56,7 @@ async function main(args: string[]): Promise<void> {
   else await serve(command);
 }
 
-/** The command, or the text that was asked for. */
+/** The command, or the text of `--help` or `--version`. */
 function readCommand(args: string[]): McpCommand | string {
   const { values, positionals } = parsed(args);
   if (values.help) return HELP;
@@ -62,7 +70,15 @@ function readCommand(args: string[]): McpCommand | string {
   const [root = null, another] = values.root ?? [];
   if (another !== undefined) throw misuse("--root can be given once: one server has one root");
   if (root === "") throw misuse("--root needs a directory");
-  return { root, readOnly: values["read-only"] ?? false };
+  return { root, readOnly: values["read-only"] ?? false, instructions: readInstructions(values) };
+}
+
+function readInstructions(values: ReturnType<typeof parsed>["values"]): string | null | undefined {
+  const [text, another] = values.instructions ?? [];
+  if (another !== undefined) throw misuse("--instructions can be given once");
+  if (!values["no-instructions"]) return text;
+  if (text !== undefined) throw misuse("--instructions and --no-instructions exclude each other");
+  return null;
 }
 
 function parsed(args: string[]) {
@@ -73,6 +89,8 @@ function parsed(args: string[]) {
       options: {
         root: { type: "string", multiple: true },
         "read-only": { type: "boolean" },
+        instructions: { type: "string", multiple: true },
+        "no-instructions": { type: "boolean" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "V" },
       },
@@ -83,20 +101,21 @@ function parsed(args: string[]) {
   }
 }
 
-async function serve({ root, readOnly }: McpCommand): Promise<void> {
+async function serve({ root, readOnly, instructions }: McpCommand): Promise<void> {
   const writeScope = readOnly ? "read-only" : "workspace-write";
+  const options: McpServerOptions = instructions === undefined ? {} : { instructions };
   if (root !== null) {
-    // The operator's word is the last: the client is not asked, and can neither widen nor move the root.
-    await serveOn(createMcpServer(openRoot(root, writeScope)));
+    // The operator has decided. The client is not asked for roots and can neither widen nor move this one.
+    await serveOn(createToolServer(openRoot(root, writeScope), options));
     return;
   }
   const gone = new AbortController();
   const toolkit = createClientRootsToolkit(writeScope, tell);
   const roots = { follow: toolkit.follow, signal: gone.signal };
-  await serveOn(createMcpServer(toolkit, { roots }), () => gone.abort());
+  await serveOn(createToolServer(toolkit, { ...options, roots }), () => gone.abort());
 }
 
-async function serveOn(server: McpServer, onEnd = () => {}): Promise<void> {
+async function serveOn(server: ToolServer, onEnd = () => {}): Promise<void> {
   server.onerror = (error) => tell(nameOf(error));
   await serveStdio(server, onEnd);
 }
@@ -111,14 +130,24 @@ function openRoot(root: string, writeScope: "read-only" | "workspace-write") {
   }
 }
 
-/** What kind of error it is; the SDK's own messages repeat what was sent. */
+/** The kind of an error. Its own message is not shown, because the SDK's messages repeat client data. */
 function nameOf(error: Error): string {
   if (error instanceof SyntaxError) return "a line was ignored that is not JSON";
-  if (error.name === "ZodError") return "a line was ignored that is no message of the protocol";
+  if (error instanceof SizeError) return error.message;
+  if (error instanceof FormError) return "a line was ignored that is no message of the protocol";
   if (error instanceof RangeError) return `the connection ends: ${error.message}`;
   return "a message could not be dealt with";
 }
 
+/** The most characters that wait for standard error to be read. Further lines are dropped. */
+const MAX_UNTOLD = 64 * 1024;
+let untold = 0;
+
 function tell(sentence: string): void {
-  process.stderr.write(`ringfence: ${sentence}\n`);
+  if (untold > MAX_UNTOLD) return;
+  const line = `ringfence: ${sentence}\n`;
+  untold += line.length;
+  process.stderr.write(line, () => {
+    untold -= line.length;
+  });
 }

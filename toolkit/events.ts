@@ -1,12 +1,14 @@
-// The execution event of TUL-004 §6.2, for every tool, on the channel `ringfence:tool`.
+// The execution event of TUL-004 §6.2. Every tool publishes it on the channel `ringfence:tool`.
 
 import { channel } from "node:diagnostics_channel";
 import { TOOL_CHANNEL } from "./definitions/forwarding.js";
+import { eventNameOf } from "./definitions/tools.js";
+import { readableOf } from "./own.js";
 import type { ToolResult } from "./result.js";
 
-/** What is published once a tool call has ended, however it did; an aborted one has no event. */
+/** The event of a call that has ended with success or failure. An aborted call has no event. */
 export interface ToolExecutedEvent {
-  /** `Tool.CreateFile.Executed`; `Tool.<name>.Executed` of tools that have no specified one. */
+  /** Such as `Tool.CreateFile.Executed`; `Tool.<name>.Executed` for tools of a host. */
   event: string;
   SessionId: string | null;
   ConversationId: string | null;
@@ -15,15 +17,20 @@ export interface ToolExecutedEvent {
   Path: string | null;
   Overwrite: boolean;
   Success: boolean;
-  /** The tool's own code, or that of the refusal; `null` on success. */
+  /** The tool's own code, or the code of the refusal; `null` on success. */
   ErrorCode: string | null;
-  /** Of the file, as far as the answer tells; otherwise 0. */
+  /** The size of the file; 0 if the answer does not have it. */
   SizeBytes: number;
-  /** Of the file, as far as the answer tells; otherwise `""`. */
+  /** The hash of the file; `""` if the answer does not have it. */
   Hash: string;
+  /** The id of the call; `null` if it had none. */
+  CallId: string | null;
+  /** How long the call took, in milliseconds. */
+  DurationMs: number;
 }
 
 interface Ids {
+  callId?: string | null;
   sessionId?: string | null;
   conversationId?: string | null;
   turnId?: string | null;
@@ -31,55 +38,65 @@ interface Ids {
 
 const tools = channel(TOOL_CHANNEL);
 
-const EVENTS: Readonly<Record<string, string>> = {
-  read_file: "Tool.ReadFile.Executed",
-  workspace_create_file: "Tool.CreateFile.Executed",
-  "workspace.read_file": "Tool.ReadSource.Executed",
-  read: "Tool.Read.Executed",
-};
+/** The results whose event was published, each with the name of the tool in that event. */
+const published = new WeakMap<ToolResult, string>();
 
-/** Publishes the event; free when nobody listens. */
-export function publishExecuted(
+/** Whether an event of this tool was published for the result. */
+export function wasPublished(result: ToolResult, name: string): boolean {
+  return published.get(result) === name;
+}
+
+/**
+ * Notes the ids and the start time of a call. The returned function publishes the event when the call has
+ * ended. Does nothing but that bookkeeping while the channel has no subscriber.
+ */
+export function beginEvent(
   name: string,
-  ids: Ids,
-  args: readonly unknown[],
-  result: ToolResult,
-): void {
-  if (!tools.hasSubscribers) return;
-  const given = argumentsOf(args[0]);
-  const answer = answerOf(result);
-  const message: ToolExecutedEvent = {
-    event: (Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined) ?? `Tool.${name}.Executed`,
-    SessionId: ids.sessionId ?? null,
-    ConversationId: ids.conversationId ?? null,
-    TurnId: ids.turnId ?? null,
-    Path: stringOf(given.path) ?? stringOf(given.uri),
-    Overwrite: given.overwrite === true,
-    Success: result.status === "success",
-    ErrorCode:
-      result.status === "success" ? null : (result.error.details.code ?? result.error.code),
-    SizeBytes: numberOf(answer.sizeBytes) ?? numberOf(answer.byte_length) ?? 0,
-    Hash: stringOf(answer.hash) ?? stringOf(answer.sha256) ?? "",
+  context: Ids,
+): (args: unknown, result: ToolResult) => void {
+  if (!tools.hasSubscribers) return (_args, result) => void published.set(result, name);
+  const id = (key: keyof Ids) => stringOf(readableOf(context, key));
+  const ids = {
+    SessionId: id("sessionId"),
+    ConversationId: id("conversationId"),
+    TurnId: id("turnId"),
   };
-  tools.publish(message);
+  const callId = id("callId");
+  const began = performance.now();
+  return (args, result) => {
+    published.set(result, name);
+    const given = (key: string) => readableOf(args, key);
+    const answer = (key: string) => inAnswer(result, key);
+    const message: ToolExecutedEvent = {
+      event: `Tool.${eventNameOf(name)}.Executed`,
+      ...ids,
+      Path:
+        stringOf(args) ??
+        stringOf(given("path")) ??
+        stringOf(given("uri")) ??
+        stringOf(given("root_path")),
+      Overwrite: given("overwrite") === true,
+      Success: result.status === "success",
+      ErrorCode:
+        result.status === "success" ? null : (result.error.details.code ?? result.error.code),
+      SizeBytes: numberOf(answer("sizeBytes")) ?? numberOf(answer("byte_length")) ?? 0,
+      Hash: stringOf(answer("hash")) ?? stringOf(answer("sha256")) ?? "",
+      CallId: callId,
+      DurationMs: Math.round((performance.now() - began) * 1000) / 1000,
+    };
+    tools.publish(message);
+  };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function argumentsOf(first: unknown): Fields {
-  if (typeof first === "string") return { path: first };
-  return fieldsOf(first);
-}
-
-/** Where each tool's answer has its size and hash. */
-function answerOf(result: ToolResult): Fields {
-  if (result.status !== "success") return {};
-  const data = fieldsOf(result.data);
-  return { ...fieldsOf(data.meta), ...fieldsOf(data.file), ...data };
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
+/** Tools put size and hash at the top of their data, in its `file`, or in its `meta`. */
+function inAnswer(result: ToolResult, key: string): unknown {
+  if (result.status !== "success") return undefined;
+  const { data } = result;
+  return (
+    readableOf(data, key) ??
+    readableOf(readableOf(data, "file"), key) ??
+    readableOf(readableOf(data, "meta"), key)
+  );
 }
 
 function stringOf(value: unknown): string | null {

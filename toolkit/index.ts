@@ -1,19 +1,19 @@
-// `ringfence/toolkit`: what stands between an agent toolkit and the addon.
+// `ringfence/toolkit`: the tools of an agent's session, and their parts.
 
 import { type FileUriContext, readFileUri } from "../index.js";
 import { workspaceFetch } from "./workspace-fetch.js";
 
 /**
- * A fetch for a `read` tool that knows nothing of spaces and chats: `file:` URIs are answered from
- * `context`, as `readFileUri` reads them, with a `Response` of `text/plain; charset=utf-8`;
- * everything else goes to `fallbackFetch`, its arguments untouched.
+ * A fetch for a `read` tool that has no space or chat of its own. It reads `file:` URIs from `context`, as
+ * `readFileUri` does, and answers with a `Response` of `text/plain; charset=utf-8`. Every other URI goes to
+ * `fallbackFetch`, with its arguments untouched.
  *
- * Rejects with the `FileUriError` where reading fails: there is no page of status 404 that a model
- * could mistake for a document. `init.signal`, or that of a `Request`, ends the reading with its
- * reason.
+ * If reading fails, the fetch rejects with the `FileUriError`. It does not answer with status 404, because a
+ * model could mistake that page for a document. An abort of `init.signal`, or of a `Request`'s signal, rejects
+ * with its reason.
  *
- * A `URL` object has merged the two scopes before it comes here (`new URL("file:a.md")` is
- * `file:///a.md`): pass chat files as strings.
+ * Pass chat files as strings. A `URL` object has merged the two forms already: `new URL("file:a.md")` is
+ * `file:///a.md`.
  */
 export function createWorkspaceFetch<Args extends unknown[]>(
   context: FileUriContext,
@@ -30,48 +30,27 @@ export {
   workspaceSnapshot,
   workspaceSnapshotSync,
 } from "../index.js";
-export { type AiSdkTool, toAiSdkTools } from "./adapters/ai-sdk.js";
-export {
-  type AnthropicTool,
-  toAnthropicToolResult,
-  toAnthropicTools,
-} from "./adapters/anthropic.js";
-export { type McpTool, type McpToolResult, toMcpToolResult, toMcpTools } from "./adapters/mcp.js";
-export type { ToolSelection } from "./adapters/names.js";
-export {
-  type OpenAIChatTool,
-  type OpenAIResponsesTool,
-  type OpenAIToolOptions,
-  toOpenAIFunctionOutput,
-  toOpenAIToolMessage,
-  toOpenAITools,
-} from "./adapters/openai.js";
 export {
   type AgentToolkit,
+  type AgentToolkitOptions,
   type BoundTool,
   createAgentToolkit,
   type InvokeOptions,
+  type ToolkitContext,
 } from "./agent-toolkit.js";
-export {
-  type ReadResult,
-  ToolCatalog,
-  type ToolCatalogEntry,
-  type ToolContext,
-  type ToolResults,
-} from "./catalog.js";
+export type { ApprovalRequest, Approve } from "./approval.js";
+export { ToolCatalog, type ToolCatalogEntry, type ToolResults } from "./catalog.js";
+export type { HandlerContext, ToolContext } from "./context.js";
 export * from "./definitions/index.js";
-export { providerName } from "./definitions/tools.js";
 export type { ToolExecutedEvent } from "./events.js";
-export type {
-  ToolErrorDetails,
-  ToolErrorInfo,
-  ToolFailure,
-  ToolResult,
-  ToolSuccess,
-} from "./result.js";
+export type { Forward, ForwardedCall } from "./forward.js";
 export {
   createSecureTool,
+  type Permission,
   type SecureToolContext,
   type SecureToolMeta,
   type ToolPolicy,
 } from "./secure-tool.js";
+export type { CallContext } from "./session.js";
+export { type DefinedTool, defineTool, type OwnTool } from "./tools/define.js";
+export type { ReadResult } from "./tools/read.js";

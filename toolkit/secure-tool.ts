@@ -1,29 +1,41 @@
-// `createSecureTool`: policy, then write scope, then the sandbox by spelling, then the work. What the
-// core finds on the disk comes after, and is answered alike.
+// `createSecureTool` checks the policy, then the write scope, then the path by its spelling, then runs the
+// handler. A sandbox violation that the core finds on disk gives the same kind of result.
 
-import { realpathSync } from "node:fs";
-import path from "node:path";
 import type { WriteScope } from "../index.js";
 import { throwIfAborted } from "./abort.js";
-import { publishExecuted } from "./events.js";
+import { type Approve, refusalOf } from "./approval.js";
+import { type HandlerContext, heldBy } from "./context.js";
+import { beginEvent, wasPublished } from "./events.js";
+import { withoutRoots } from "./hidden-root.js";
+import { ownOf, readableOf } from "./own.js";
+import { isRecord, permissionIn } from "./policy.js";
+import { resolveInWorkspace } from "./resolve-path.js";
 import {
   policyDenied,
   runtimeFailure,
   sandboxDenied,
   type ToolFailure,
   type ToolResult,
+  toolResultOf,
+  withMessage,
 } from "./result.js";
+import { isRetriableAnswer, isRetriableError } from "./retriable.js";
+import { completeRefusal } from "./tools/refusal.js";
+
+/** `"ask"`: the context's `approve` decides about each call. */
+export type Permission = "allow" | "deny" | "ask";
 
 /** Which tools a host lets its model use. */
-export interface ToolPolicy {
-  tools?: Readonly<Record<string, "allow" | "deny">> | null;
-  /** For tools that `tools` does not name. Default `"deny"`: a policy that forgets a tool is no permission. */
-  defaultPolicy?: "allow" | "deny" | null;
+export interface ToolPolicy<Name extends string = string> {
+  tools?: { readonly [Tool in Name]?: Permission } | null;
+  /** The permission of tools that `tools` does not name. Default `"deny"`. */
+  defaultPolicy?: Permission | null;
 }
 
-/** What a secure tool looks at; a host's context has more. */
+/** The keys of a context that a secure tool reads. A host's context has more. */
 export interface SecureToolContext {
-  workspaceRoot: string;
+  /** Absolute path of the workspace. A path as first argument is resolved against it. */
+  workspaceRoot?: string | null;
   writeScope?: WriteScope | null;
   /** Without a policy all tools are allowed. */
   policy?: ToolPolicy | null;
@@ -31,172 +43,271 @@ export interface SecureToolContext {
   sessionId?: string | null;
   conversationId?: string | null;
   turnId?: string | null;
+  callId?: string | null;
+  /** Asked for each call of a tool whose policy is `"ask"`. */
+  approve?: Approve | null;
 }
 
-/** What a secure tool is told of its handler. */
+/** The name of a handler, and whether it writes. */
 export interface SecureToolMeta {
   name: string;
   isWriteOp: boolean;
 }
 
-/** Whether the policy of a context allows a tool. */
-export function isAllowed(context: SecureToolContext, name: string): boolean {
-  const { policy } = context;
-  if (policy === undefined || policy === null) return true;
-  const { tools, defaultPolicy } = policy;
-  const own = tools && Object.hasOwn(tools, name) ? tools[name] : undefined;
-  return (own ?? defaultPolicy) === "allow";
+/** The permission that the policy of a context gives a tool. */
+export function permissionOf(context: SecureToolContext, name: string): Permission {
+  const policy = ownOf(context, "policy");
+  if (policy === undefined || policy === null) return "allow";
+  const tools: unknown = ownOf(policy, "tools") ?? {};
+  // A Map or a list has no tools' names as keys: what it denies would be allowed by default.
+  if (!isRecord(tools)) return "deny";
+  const permission = permissionIn(tools, name) ?? ownOf(policy, "defaultPolicy");
+  return permission === "allow" || permission === "ask" ? permission : "deny";
 }
 
 /** Whether the write scope of a context allows a tool. */
 export function isWithinScope(context: SecureToolContext, meta: SecureToolMeta): boolean {
-  return !(meta.isWriteOp && context.writeScope === "read-only");
+  return !(meta.isWriteOp && ownOf(context, "writeScope") === "read-only");
 }
 
-/** Whether policy and write scope let a tool run at all, whatever its arguments are. */
+/** Whether policy and write scope allow a tool, before any arguments are known. */
 export function isPermitted(context: SecureToolContext, meta: SecureToolMeta): boolean {
-  return isAllowed(context, meta.name) && isWithinScope(context, meta);
+  return refusedByRule(context, meta) === null;
+}
+
+/** The refusal by policy or write scope; `null` if there is none. */
+export function refusedByRule(
+  context: SecureToolContext,
+  meta: SecureToolMeta,
+): ToolFailure | null {
+  if (permissionOf(context, meta.name) === "deny") return policyDenied(meta.name);
+  if (isWithinScope(context, meta)) return null;
+  const message = `The workspace is read-only: ${meta.name} cannot write to it.`;
+  return sandboxDenied(message, { code: null });
 }
 
 /**
- * Wraps a handler. If its first argument is a string, it is taken for a path: `\` becomes `/`, and it
- * is resolved to an absolute path in the workspace before the handler sees it.
+ * Wraps a handler. A string as first argument is taken for a path: `\` becomes `/`, and the handler gets it
+ * resolved to an absolute path in the workspace.
  *
- * Resolves with a `ToolResult` whatever happens; rejects only with the reason of an aborted signal.
- * The workspace root is taken out of the message of what the handler throws.
+ * Failures are results; the promise rejects only with the reason of an aborted signal. If the handler throws,
+ * the workspace root is removed from the message. If the handler returns a `ToolResult`, as a secure tool does,
+ * that is the result.
  */
 export function createSecureTool<Context extends SecureToolContext, Args extends unknown[], Data>(
   meta: SecureToolMeta,
   handler: (context: Context, ...args: Args) => Promise<Data> | Data,
 ): (context: Context, ...args: Args) => Promise<ToolResult<Data>> {
   return async (context, ...args) => {
-    const result = await run(meta, handler, context, args);
-    publishExecuted(meta.name, context, args, result);
-    return result;
+    const publish = beginEvent(meta.name, context);
+    const answer = await runSecured(meta, handler, context, args);
+    if (wasPublished(answer, meta.name)) return answer;
+    const result = completeRefusal(meta.name, context as HandlerContext, args[0], answer);
+    publish(args[0], result);
+    return result as ToolResult<Data>;
   };
 }
 
-async function run<Context extends SecureToolContext, Args extends unknown[], Data>(
+/** A secure tool's call, without its event. */
+export async function runSecured<Context extends SecureToolContext, Args extends unknown[], Data>(
   meta: SecureToolMeta,
   handler: (context: Context, ...args: Args) => Promise<Data> | Data,
   context: Context,
   args: Args,
 ): Promise<ToolResult<Data>> {
-  throwIfAborted(context.signal);
-  if (!isAllowed(context, meta.name)) return policyDenied(meta.name);
-  if (!isWithinScope(context, meta)) {
-    const message = `The workspace is read-only: ${meta.name} cannot write to it.`;
-    return sandboxDenied(message, { code: null });
-  }
   const [first, ...rest] = args as unknown[];
   try {
+    throwIfAborted(ownOf(context, "signal"));
+    const refused = refusedByRule(context, meta);
+    if (refused !== null) return refused;
     if (typeof first === "string") {
-      const resolved = resolveInside(context.workspaceRoot, first);
-      if (resolved === null) {
-        const message =
-          "The path leaves the workspace. Give a path relative to the workspace root.";
-        return sandboxDenied(message, { code: null });
-      }
+      const held = heldBy(context as HandlerContext);
+      const resolved = await resolveInWorkspace(held ?? rootPathOf(context), first);
       args = [resolved, ...rest] as unknown[] as Args;
     }
+    if (permissionOf(context, meta.name) === "ask") {
+      // The handler gets what was approved, whatever the caller does with its object meanwhile.
+      if (typeof first !== "string") args = [copyOf(first), ...rest] as unknown[] as Args;
+      const shown = typeof first === "string" ? first : copyOf(args[0]);
+      const refusal = await refusalByPerson(meta, context, shown);
+      if (refusal !== null) return refusal;
+    }
     const data = await handler(context, ...args);
-    return domainFailure(data) ?? { status: "success", data };
+    return (await resultOf(data, context)) as ToolResult<Data>;
   } catch (error) {
     rethrowIfAborted(error, context, args);
-    return thrownFailure(error, context.workspaceRoot);
+    return await thrownFailure(error, hiddenRootsOf(context));
   }
 }
 
-/** By spelling alone; what links lead to is the core's business, and so is a blank path. */
-function resolveInside(root: string, given: string): string | null {
-  if (typeof root !== "string") throw new TypeError("workspaceRoot must be an absolute path");
-  if (given.trim() === "") return given;
-  const slashed = given.replaceAll("\\", "/");
-  // A final slash asks for a folder, which `resolve` forgets.
-  const end = /\/\.?$/.test(slashed) ? "/" : "";
-  const resolved = path.resolve(root, slashed);
-  if (isBeneath(root, resolved)) return resolved + end;
-  // A root that is reached through a link has two spellings, and both are inside.
-  const otherSpelling = path.isAbsolute(slashed) && isBeneath(realRoot(root), resolved);
-  return otherSpelling ? resolved + end : null;
+/** The result that a handler's answer is, or stands for. */
+async function resultOf(answer: unknown, context: SecureToolContext): Promise<ToolResult> {
+  const result: ToolResult = toolResultOf(answer) ?? { status: "success", data: answer };
+  if (result.status !== "success") {
+    const message = await withoutAny(hiddenRootsOf(context), result.message);
+    return message === result.message ? result : withMessage(result, message);
+  }
+  return (await domainFailure(result.data, context)) ?? result;
 }
 
-function isBeneath(root: string, absolute: string): boolean {
-  const relative = path.relative(root, absolute);
-  const leaves = relative === ".." || relative.startsWith(`..${path.sep}`);
-  return !leaves && !path.isAbsolute(relative);
-}
-
-/** The root without links on its way; as it was given where there is none such. */
-function realRoot(root: string): string {
+function copyOf(value: unknown): unknown {
   try {
-    return realpathSync.native(root);
+    return structuredClone(value);
   } catch {
-    return root;
+    throw new TypeError("The arguments cannot be shown for approval: they are not plain data.");
   }
 }
 
-/** An aborted call rejects with the signal's reason, also where failures are answers. */
+async function withoutAny(roots: unknown[], text: string): Promise<string> {
+  let cleaned = text;
+  for (const root of roots) cleaned = await withoutRoots(cleaned, root);
+  return cleaned;
+}
+
+interface Given {
+  path?: unknown;
+  uri?: unknown;
+}
+
+async function refusalByPerson(
+  { name }: SecureToolMeta,
+  context: SecureToolContext,
+  first: unknown,
+): Promise<ToolFailure | null> {
+  const approve = ownOf(context, "approve");
+  if (typeof approve !== "function") {
+    return runtimeFailure(`The policy of ${name} is "ask", and the context has no approve.`);
+  }
+  const given: Given = typeof first === "string" ? { path: first } : Object(first);
+  const [path, uri] = [ownOf(given, "path"), ownOf(given, "uri")];
+  const id = (key: "callId" | "sessionId" | "conversationId" | "turnId") =>
+    ownOf(context, key) ?? null;
+  return refusalOf((call) => approve.call(context, call), {
+    name,
+    arguments: first,
+    path: typeof path === "string" ? path : typeof uri === "string" ? uri : null,
+    diff: null,
+    callId: id("callId"),
+    sessionId: id("sessionId"),
+    conversationId: id("conversationId"),
+    turnId: id("turnId"),
+    signal: ownOf(context, "signal") ?? null,
+  });
+}
+
+/** The root's path: that of the held workspace, or the context's `workspaceRoot`. */
+function rootPathOf(context: SecureToolContext): string {
+  const held = heldBy(context as HandlerContext);
+  return (held?.workspaceRoot ?? ownOf(context, "workspaceRoot")) as string;
+}
+
+/** The spellings of roots that no message may show. */
+function hiddenRootsOf(context: SecureToolContext): unknown[] {
+  try {
+    const others: unknown = ownOf(context as HandlerContext, "hiddenRoots");
+    return [rootPathOf(context), ...(Array.isArray(others) ? others : [])];
+  } catch {
+    return [];
+  }
+}
+
+/** An aborted call rejects with the signal's reason; other failures are results. */
 function rethrowIfAborted(error: unknown, context: SecureToolContext, args: unknown[]): void {
   const holders = [context, ...args] as { signal?: AbortSignal | null }[];
   for (const holder of holders) {
-    const signal = typeof holder === "object" && holder !== null ? holder.signal : null;
+    const signal = typeof holder === "object" && holder !== null ? signalIn(holder) : null;
     if (!signal?.aborted) continue;
     const { reason } = signal;
-    // What merely looks like a signal may be a model's arguments: these decide nothing alone.
+    // A model's arguments may look like an aborted signal. They count only if their reason was thrown.
     if (reason === error || signal instanceof AbortSignal) throw reason;
   }
 }
 
-function thrownFailure(error: unknown, root: unknown): ToolFailure {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  const domain = typeof code === "string" ? code : null;
-  const said = typeof message === "string" && message !== "" ? message : "The tool failed.";
-  const text = withoutRoots(said, root);
-  if (domain === "SANDBOX_VIOLATION") return sandboxDenied(text, { code: domain });
-  return runtimeFailure(text, { code: domain }, domain === "INTERNAL");
+function signalIn(holder: { signal?: AbortSignal | null }): AbortSignal | null {
+  try {
+    return ownOf(holder, "signal") ?? null;
+  } catch {
+    return null;
+  }
 }
 
-/** Errors of `node:fs` and the like name the absolute path that a handler was given. */
-function withoutRoots(text: string, root: unknown): string {
-  if (typeof root !== "string") return text;
-  return withoutRoot(withoutRoot(text, root), realRoot(root));
+/** The failure for any value that a handler threw. Its properties are read once each; getters may throw. */
+async function thrownFailure(error: unknown, roots: unknown[]): Promise<ToolFailure> {
+  const thrownCode = stringIn(error, "code");
+  const code = thrownCode === null ? null : await withoutAny(roots, thrownCode);
+  const message = stringIn(error, "message") ?? textOf(error);
+  const text = await withoutAny(roots, message?.trim() ? message : "The tool failed.");
+  if (code === "SANDBOX_VIOLATION") return sandboxDenied(text, { code });
+  return runtimeFailure(text, { code }, isRetriable(error));
 }
 
-function withoutRoot(text: string, root: string): string {
-  const absolute = path.resolve(root);
-  if (absolute === path.parse(absolute).root) return text;
-  const spelled = absolute
-    .split(path.sep)
-    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
-    .join("[\\\\/]");
-  // Not the end of a longer path (`/mnt/ws` for `/ws`), nor the start of a longer name (`/ws2`).
-  const before = "(?<![\\p{L}\\p{N}_.\\-][\\\\/]?)";
-  const after = "(?:[\\\\/]+(?=[^\\s'\"`])|(?![\\p{L}\\p{N}_\\-]|\\.[\\p{L}\\p{N}]))";
-  const found = new RegExp(`${before}${spelled}${after}`, "gu");
-  return text.replaceAll(found, (match) => (/[\\/]$/.test(match) ? "" : "."));
+/** `isRetriableError` for values whose getters may throw. */
+function isRetriable(thrown: unknown): boolean {
+  try {
+    return isRetriableError(thrown);
+  } catch {
+    return false;
+  }
 }
 
-/** Tools whose failures are answers say so themselves: TUL-001 and TUL-004. */
-interface DomainFailure {
-  success: false;
-  errorCode: string;
-  message?: string;
-  errors?: string[];
+function stringIn(thrown: unknown, key: "code" | "message"): string | null {
+  if (typeof thrown !== "object" || thrown === null) return null;
+  try {
+    const value = ownOf(thrown as { code?: unknown; message?: unknown }, key);
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
 }
 
-function domainFailure(data: unknown): ToolFailure | null {
-  if (!isDomainFailure(data)) return null;
-  const details = { code: data.errorCode, result: data };
-  const message = data.message ?? data.errors?.join(" ") ?? data.errorCode;
-  // What TUL-004 calls an invalid path is one that leaves the workspace, or names nothing in it.
-  if (data.errorCode === "InvalidPath") return sandboxDenied(message, details);
-  const retriable = data.errorCode === "INTERNAL_ERROR" || /try again/.test(message);
-  return runtimeFailure(message, details, retriable);
+/** The text of a thrown primitive value. */
+function textOf(thrown: unknown): string | null {
+  switch (typeof thrown) {
+    case "string":
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(thrown);
+    default:
+      return null;
+  }
 }
 
-function isDomainFailure(data: unknown): data is DomainFailure {
-  if (typeof data !== "object" || data === null) return false;
-  const { success, errorCode } = data as Partial<DomainFailure>;
-  return success === false && typeof errorCode === "string";
+/** The failure that an answer of TUL-001 or TUL-004 tells of; `null` if it tells of none. */
+async function domainFailure(
+  data: unknown,
+  context: SecureToolContext,
+): Promise<ToolFailure | null> {
+  if (readableOf(data, "success") !== false) return null;
+  const code = readableOf(data, "errorCode");
+  if (typeof code !== "string") return null;
+  const result = await withoutRootsIn(data as object, hiddenRootsOf(context));
+  const message = sentenceOf(result) ?? code;
+  const details = { code, result };
+  // TUL-004's `InvalidPath` covers paths that leave the workspace.
+  if (code === "InvalidPath") return sandboxDenied(message, details);
+  return runtimeFailure(message, details, isRetriableAnswer(data as { errorCode: string }));
+}
+
+/** The same answer, or a copy of it if its sentences name a root. */
+async function withoutRootsIn(answer: object, roots: unknown[]): Promise<object> {
+  const clean: { message?: string; errors?: unknown[] } = {};
+  const { message, errors } = { message: "", errors: [] as unknown, ...answer };
+  if (typeof message === "string") clean.message = await withoutAny(roots, message);
+  if (Array.isArray(errors)) {
+    const texts = errors.map((text) => (typeof text === "string" ? withoutAny(roots, text) : text));
+    clean.errors = await Promise.all(texts);
+  }
+  const isClean =
+    (clean.message ?? "") === message &&
+    (clean.errors ?? []).every((text, index) => text === (errors as unknown[])[index]);
+  return isClean ? answer : { ...answer, ...clean };
+}
+
+function sentenceOf(answer: object): string | null {
+  const message = readableOf(answer, "message");
+  if (typeof message === "string" && message !== "") return message;
+  const errors = readableOf(answer, "errors");
+  const texts = Array.isArray(errors) ? errors.filter((text) => typeof text === "string") : [];
+  return texts.length === 0 ? null : texts.join(" ");
 }

@@ -1,10 +1,11 @@
-// A fetch that answers `file:` URIs from the space and the chat, specification `read`, and never from
-// the host's disk.
+// A fetch that reads `file:` URIs from the space and the chat (specification `read`), never from elsewhere
+// on the host's disk.
 
 import type { FileUriContext } from "../index.js";
 import { untilAborted } from "./abort.js";
+import { isFileUri } from "./file-scheme.js";
 
-/** What is used of `readFileUri`. */
+/** The part of `readFileUri` that is used. */
 export type ReadFileUri = (uri: string, context: FileUriContext) => Promise<{ text: string }>;
 
 /** `createWorkspaceFetch` over a `readFileUri`. */
@@ -20,7 +21,7 @@ export function workspaceFetch<Args extends unknown[]>(
     const [input, init] = args as unknown as [unknown, RequestInit | null | undefined];
     const request = isRequest(input) ? input : null;
     if (typeof input !== "string" && !(input instanceof URL) && request === null) {
-      // A fetch makes text of whatever comes, `{"url":["file:///…"]}` too, in ways of its own.
+      // A fetch converts other values to text in ways of its own, `{"url":["file:///…"]}` for example.
       throw new TypeError("the first argument must be a string, a URL or a Request");
     }
     const uri = [request?.url ?? "", String(input)].find(isFileUri);
@@ -41,15 +42,6 @@ export function workspaceFetch<Args extends unknown[]>(
     const { text } = await untilAborted(contextSignal, () => readFileUri(uri, given));
     return new Response(text, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
   };
-}
-
-/**
- * Whether anything may take the text for a `file:` URI. URL parsers drop control characters and
- * spaces before it and tabs and newlines in it, hosts trim more, and Bun's fetch reads `file:` from
- * the disk. What is no such URI to `readFileUri` is refused there.
- */
-function isFileUri(text: string): boolean {
-  return /^file:/i.test(text.replace(/[\s\p{Cc}\p{Cf}]/gu, ""));
 }
 
 /** A Request of any realm or library. A URL has no `url`. */

@@ -1,4 +1,4 @@
-// The torture kit: attacks, crashes, races and faults, each beside a naive control that has to fail.
+// The torture kit: attacks, crashes, races and faults, each with a naive control that has to fail.
 //
 //     npm run torture -- [--long] [--peers] [--only NAME[,NAME…]] [--demand-all] [--seed N]
 //
@@ -9,6 +9,7 @@ import { faults } from "./checks/faults.mts";
 import { fuzzing } from "./checks/fuzzing.mts";
 import { kills } from "./checks/kills.mts";
 import { memory } from "./checks/memory.mts";
+import { neighbours } from "./checks/neighbours.mts";
 import { races } from "./checks/races.mts";
 import { resources } from "./checks/resources.mts";
 import { scarcity } from "./checks/scarcity.mts";
@@ -18,7 +19,18 @@ import { type Check, isFailure, type Row, type Setting } from "./kit/check.mts";
 import { buildPrograms } from "./kit/programs.mts";
 import { lineOf, tableOf } from "./kit/table.mts";
 
-const CHECKS: Check[] = [swaps, kills, races, faults, scarcity, tiers, resources, memory, fuzzing];
+const CHECKS: Check[] = [
+  swaps,
+  kills,
+  races,
+  neighbours,
+  faults,
+  scarcity,
+  tiers,
+  resources,
+  memory,
+  fuzzing,
+];
 
 const HELP = `npm run torture -- [options]
 
@@ -40,7 +52,7 @@ const { values: options } = parseArgs({
   },
 });
 
-// Leaving by these, the process takes its programs and folders with it.
+// After these signals the process ends its programs and removes its folders.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => process.exit(1));
 }
@@ -81,7 +93,7 @@ function chosen(): Check[] {
   });
 }
 
-/** Says what failed, and gives the exit code. */
+/** Prints the failures, and returns the exit code. */
 function report(rows: Row[]): number {
   const failures = rows.filter((row) => isFailure(row, options["demand-all"]));
   for (const row of failures) {

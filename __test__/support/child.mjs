@@ -2,7 +2,17 @@
 // The addon is loaded first: a user that may read nothing could not load it.
 
 import fs from "node:fs";
-import { createFile, readFile, workspaceSnapshot } from "../../index.js";
+import {
+  createFile,
+  findFiles,
+  readBytes,
+  readFile,
+  readFiles,
+  tree,
+  workspaceSnapshot,
+} from "../../index.js";
+
+const CALLS = { findFiles, tree };
 
 const job = JSON.parse(process.argv[2]);
 
@@ -31,12 +41,32 @@ for (const { context, path, options } of job.reads ?? []) {
     outcomes.push({ error: { name, code, path: shown, message } });
   }
 }
+for (const { context, path, options } of job.byteReads ?? []) {
+  try {
+    const { bytes, ...answer } = await readBytes(context, path, options);
+    outcomes.push({ answer: { ...answer, bytes: bytes.toString("latin1") } });
+  } catch (error) {
+    const { name, code, path: shown, message } = error;
+    outcomes.push({ error: { name, code, path: shown, message } });
+  }
+}
+for (const { context, args } of job.manyReads ?? []) {
+  outcomes.push({ answer: await readFiles(context, args) });
+}
 for (const { context, options } of job.snapshots ?? []) {
   try {
     outcomes.push({ answer: await workspaceSnapshot(context, options) });
   } catch (error) {
     const { name, code, message } = error;
     outcomes.push({ error: { name, code, message } });
+  }
+}
+for (const { call, args } of job.calls ?? []) {
+  try {
+    outcomes.push({ answer: await CALLS[call](...args) });
+  } catch (error) {
+    const { name, code, path: shown, message } = error;
+    outcomes.push({ error: { name, code, path: shown, message } });
   }
 }
 process.stdout.write(JSON.stringify(outcomes));

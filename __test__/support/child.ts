@@ -25,6 +25,15 @@ export interface CreateJob extends Setting {
   umask?: number;
 }
 
+/** Calls of exported functions by name. */
+export interface CallJob extends Setting {
+  calls: { call: string; args: unknown[] }[];
+}
+
+export type CallOutcome =
+  | { answer: unknown }
+  | { error: { name: string; code: string; path: string; message: string } };
+
 export interface SnapshotJob extends Setting {
   snapshots: { context: object; options?: object }[];
 }
@@ -42,6 +51,20 @@ export async function runChild(job: Job): Promise<Outcome[]> {
   return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
 }
 
+export interface ManyReadsJob extends Setting {
+  byteReads: { context: object; path: string; options?: object }[];
+  manyReads: { context: object; args: object }[];
+}
+
+export type ManyReadsOutcome =
+  | { answer: Record<string, unknown> }
+  | { error: { name: string; code: string; path: string; message: string } };
+
+/** Runs the job and gives the outcome of each `readBytes`, then of each `readFiles`. */
+export async function readManyInChild(job: ManyReadsJob): Promise<ManyReadsOutcome[]> {
+  return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
+}
+
 /** Runs the job and gives the result of each create, in order. */
 export async function createInChild(job: CreateJob): Promise<CreateFileResult[]> {
   return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
@@ -49,6 +72,11 @@ export async function createInChild(job: CreateJob): Promise<CreateFileResult[]>
 
 /** Runs the job and gives the outcome of each snapshot, in order. */
 export async function snapshotInChild(job: SnapshotJob): Promise<SnapshotOutcome[]> {
+  return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
+}
+
+/** Runs the job and gives the outcome of each call, in order. */
+export async function callInChild(job: CallJob): Promise<CallOutcome[]> {
   return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
 }
 
@@ -151,7 +179,16 @@ export async function alongside(
   }
 }
 
-/** Runs `body` while a process reads `path`, and gives what it read that is not one of `allowed`. */
+/**
+ * Counts from 1 to `most`, but no longer than some seconds: on a busy machine a body that `watching` runs
+ * does less, in the same time. Twice at least, so that there is something to see.
+ */
+export function* briefly(most: number): Generator<number> {
+  const end = performance.now() + 4_000;
+  for (let i = 1; i <= most && (i <= 2 || performance.now() < end); i++) yield i;
+}
+
+/** Runs `body` while a process reads `path`, and returns the texts it read that are not in `allowed`. */
 export async function watching(
   path: string,
   allowed: readonly (readonly [character: string, length: number])[],

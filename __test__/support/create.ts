@@ -112,7 +112,8 @@ export class Creator {
       },
     );
     assertBytes(fs.readFileSync(target), bytes);
-    assertOnlyNew(before, treeOf(this.ws.base), path.relative(this.ws.base, target));
+    const changed = path.relative(this.ws.base, target).replaceAll(path.sep, "/");
+    assertOnlyNew(before, treeOf(this.ws.base), changed);
     return result;
   }
 
@@ -210,7 +211,7 @@ export async function abortValue(context: unknown, args: unknown): Promise<unkno
   return assert.fail("createFileSync must throw the reason");
 }
 
-/** Checks the form that spec create_file §4.3 and contract §5 give every result. */
+/** Checks the form that spec create_file §4.3 and docs/contract.md §5 give every result. */
 export function checkResult(value: unknown, hidden: string[] = []): CreateFileResult {
   assert.ok(typeof value === "object" && value !== null, String(value));
   assert.equal(Object.getPrototypeOf(value), Object.prototype, "a plain object");
@@ -279,7 +280,7 @@ export function temporaries(folder: string): string[] {
 }
 
 /**
- * The canonical content hash of contract §5, word for word: CRLF→LF, then CR→LF; split at LF; cut
+ * The canonical content hash of docs/contract.md §5, word for word: CRLF→LF, then CR→LF; split at LF; cut
  * every line to 500 UTF-16 units; LF after every line, the last too; UTF-8; SHA-256.
  */
 export function aptixModel(text: string): string {
@@ -289,7 +290,7 @@ export function aptixModel(text: string): string {
   return sha256(new TextEncoder().encode(joined));
 }
 
-/** The bytes that contract §5 makes of a text: one leading U+FEFF dropped, CRLF and lone CR as LF. */
+/** The bytes that docs/contract.md §5 makes of a text: one leading U+FEFF dropped, CRLF and lone CR as LF. */
 export function contentModel(text: string): Uint8Array {
   let kept = "";
   for (let i = text.startsWith("\ufeff") ? 1 : 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-// A naive model of file: URIs, written from contract §6 and specification `read` alone, one character
+// A naive model of file: URIs, written from docs/contract.md §6 and specification `read` alone, one character
 // at a time. It knows nothing of the implementation; where the two differ, one of them is wrong.
 
 export interface Resolved {
@@ -80,7 +80,7 @@ function isLow(unit: number): boolean {
 
 const TEXT_APPLICATIONS = ["json", "xml", "javascript", "typescript", "markdown", "yaml", "toml"];
 
-/** Whether contract §6 takes a media type for text. */
+/** Whether docs/contract.md §6 takes a media type for text. */
 export function isTextType(mimeType: string): boolean {
   const essence = (mimeType.split(";")[0] ?? "").trim().toLowerCase();
   if (essence.startsWith("text/")) return true;

@@ -1,5 +1,5 @@
 // What the tests of file: URIs and of content-addressed stores share: the functions without their types,
-// and the form that contract §6 gives answers and errors.
+// and the form that docs/contract.md §6 gives answers and errors.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -64,7 +64,7 @@ function checkCoded(
   assert.ok(error instanceof Error, `an Error, not ${String(error)}`);
   assert.equal(error.name, name, String(error));
   const { code } = error as Partial<CodedError>;
-  assert.ok(typeof code === "string" && codes.includes(code), `a code of the contract: ${code}`);
+  assert.ok(typeof code === "string" && codes.includes(code), `a code of docs/errors.md: ${code}`);
   assert.ok(Object.keys(error).includes("code"), "code is enumerable");
   assert.ok(error.message.startsWith(`${code}: `), error.message);
   assert.ok(error.message.length > `${code}: `.length, "the message says what is wrong");
@@ -81,12 +81,12 @@ function isControl(character: string): boolean {
   return character < " " || character === "\x7f";
 }
 
-/** Checks the form that contract §6 gives a FileUriError. */
+/** Checks the form that docs/contract.md §6 gives a FileUriError. */
 export function checkUriError(error: unknown, hidden: readonly string[] = []): CodedError {
   return checkCoded(error, "FileUriError", URI_CODES, hidden);
 }
 
-/** Checks the form that contract §6 gives a FileStoreError. */
+/** Checks the form that docs/contract.md §6 gives a FileStoreError. */
 export function checkStoreError(error: unknown, hidden: readonly string[] = []): CodedError {
   return checkCoded(error, "FileStoreError", STORE_CODES, hidden);
 }
@@ -115,11 +115,15 @@ export async function refuseRead(
 
 const CONTENT_KEYS = ["uri", "scope", "path", "text", "mimeType", "sizeBytes"];
 
-/** Reads and checks the form of the answer: a plain object with the contract's keys, in its order. */
+/** Reads and checks the form of the answer: a plain object with the keys of docs/contract.md §6, in its order. */
 export async function readUri(uri: string, context: unknown): Promise<FileUriContent> {
   const content = await looseReadUri(uri, context);
   assert.equal(Object.getPrototypeOf(content), Object.prototype, "a plain object");
-  assert.deepEqual(Object.keys(content), CONTENT_KEYS, "the contract's keys in its order");
+  assert.deepEqual(
+    Object.keys(content),
+    CONTENT_KEYS,
+    "the keys of docs/contract.md §6, in its order",
+  );
   assert.equal(content.uri, uri);
   return content;
 }
@@ -128,12 +132,12 @@ export function sha256(bytes: string | Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Where the bytes of a hash are, as the virtual-space host lays its store out (contract §1). */
+/** Where the bytes of a hash are, as the virtual-space host lays its store out (docs/contract.md §1). */
 export function storedAt(dir: string, hash: string): string {
   return path.join(dir, hash.slice(0, 2), hash.slice(2));
 }
 
-/** Puts bytes where a store has those of `hash`, whatever they are, without the store's help. */
+/** Writes any bytes at the place of `hash` in a store, without the store. */
 export function plant(dir: string, hash: string, bytes: string | Uint8Array): string {
   fs.mkdirSync(path.dirname(storedAt(dir, hash)), { recursive: true });
   fs.writeFileSync(storedAt(dir, hash), bytes);

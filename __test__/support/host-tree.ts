@@ -1,4 +1,4 @@
-// A tree of the host's own with a store of its own, which notes what it is asked.
+// A host's own tree with its own store, which records its calls.
 
 import { sha256 } from "./file-uri.ts";
 

@@ -1,4 +1,4 @@
-// A secure-tool host as contract §1, fact 1, describes it, and as if it had never heard of ringfence:
+// A secure-tool host as docs/contract.md §1, fact 1, describes it, and as if it had never heard of ringfence:
 // policy, then write scope, then a lexical sandbox for a first argument that is a string, then the handler.
 
 import path from "node:path";

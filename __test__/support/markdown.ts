@@ -8,14 +8,14 @@ export interface Block {
   /** The file, from the checkout down, and the line of the fence. */
   place: string;
   file: string;
-  /** What stands behind the fence: `ts`, `sh`, `json`, `jsonc`, `text`. */
+  /** The language after the fence: `ts`, `sh`, `json`, `jsonc`, `text`. */
   language: string;
   code: string;
   /** What an HTML comment on the line before says; `""` without one. */
   mark: string;
 }
 
-/** README.md and what is in docs/. */
+/** README.md and the pages of docs/. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   ...fs

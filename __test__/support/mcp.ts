@@ -13,7 +13,7 @@ export const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 /** A JSON-RPC message. */
 export interface Message {
-  id?: number;
+  id?: number | string | null;
   method?: string;
   params?: Record<string, unknown>;
   result?: Record<string, unknown>;
@@ -37,7 +37,7 @@ export class RawSession {
   readonly messages: Message[] = [];
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly ended: Promise<Ended>;
-  /** What came on standard output and is no line of JSON. */
+  /** Lines on standard output that are no JSON. */
   readonly impure: string[] = [];
   #waiting: (() => void)[] = [];
   #line = "";
@@ -90,7 +90,7 @@ export class RawSession {
     }
   }
 
-  answer(id: number): Promise<Message> {
+  answer(id: number | string): Promise<Message> {
     return this.message((message) => message.id === id && message.method === undefined);
   }
 
@@ -150,7 +150,7 @@ export async function withRaw(
 }
 
 interface ClientOptions {
-  /** What the client answers when it is asked for its roots; without it, it has none. */
+  /** The client's answer to a request for its roots; without it, the client has none. */
   roots?: () => string[] | Promise<string[]>;
 }
 
@@ -179,7 +179,7 @@ export async function withClient(
   assert.deepEqual(wrong, []);
 }
 
-/** Calls a tool through the official client, which checks what comes against the tool's output schema. */
+/** Calls a tool through the official client, which checks the answer against the tool's output schema. */
 export async function callThrough(
   client: Client,
   name: string,

@@ -1,4 +1,4 @@
-// A naive model of a read, written from the contract alone, over bytes and without any cleverness.
+// A naive model of a read, written from docs/contract.md §4 alone, over bytes and without any cleverness.
 // It knows nothing of the implementation; where the two differ, one of them is wrong.
 
 const LF = 0x0a;

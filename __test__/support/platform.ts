@@ -29,7 +29,7 @@ export const noDevices: Skip =
     fs.closeSync(fs.openSync(path.join(dir, "null"), "r"));
   });
 
-/** Permission bits bind nobody who is root: as root, a child process must drop its user first. */
+/** Permission bits do not bind root: as root, a child process must change its user first. */
 export const noPermissions: Skip =
   notPosix ||
   (isRoot && typeof process.setuid !== "function" && "running as root, and no setuid to drop it");

@@ -117,7 +117,7 @@ export async function refuseArguments(
   return refusal;
 }
 
-/** The error a call rejects with, checked to be a ReadFileError as the contract has it. */
+/** The error a call rejects with, checked to be a ReadFileError as docs/contract.md §4 has it. */
 export async function rejection(
   call: () => Promise<unknown>,
   hidden: string[] = [],
@@ -125,7 +125,7 @@ export async function rejection(
   return checkRefusal(await rejectionValue(call), hidden);
 }
 
-/** What a call rejects with, whatever it is. The call must return a real promise and never throw. */
+/** The value that a call rejects with. The call must return a real promise and never throw. */
 export async function rejectionValue(call: () => Promise<unknown>): Promise<unknown> {
   let promise: Promise<unknown>;
   try {
@@ -140,12 +140,12 @@ export async function rejectionValue(call: () => Promise<unknown>): Promise<unkn
   );
 }
 
-/** The error a call throws, checked to be a ReadFileError as the contract has it. */
+/** The error a call throws, checked to be a ReadFileError as docs/contract.md §4 has it. */
 export function exception(call: () => unknown, hidden: string[] = []): Refusal {
   return checkRefusal(exceptionValue(call), hidden);
 }
 
-/** What a call throws, whatever it is. */
+/** The value that a call throws. */
 export function exceptionValue(call: () => unknown): unknown {
   let value: unknown;
   try {
@@ -165,14 +165,15 @@ const CODES = [
   "INTERNAL",
   "SANDBOX_VIOLATION",
   "PERMISSION_DENIED",
+  "CONTENDED",
 ];
 
-/** Checks the form that contract §4 gives every error. */
+/** Checks the form that docs/contract.md §4 gives every error. */
 export function checkRefusal(error: unknown, hidden: string[] = []): Refusal {
   assert.ok(error instanceof Error, `an Error, not ${String(error)}`);
   assert.equal(error.name, "ReadFileError", String(error));
   const { code, path } = error as Partial<Refusal>;
-  assert.ok(typeof code === "string" && CODES.includes(code), `a code of the contract: ${code}`);
+  assert.ok(typeof code === "string" && CODES.includes(code), `a code of docs/errors.md: ${code}`);
   assert.ok(typeof path === "string", "path is a string");
   const keys = Object.keys(error);
   assert.ok(keys.includes("code") && keys.includes("path"), `code and path enumerable: ${keys}`);

@@ -4,7 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
-import { readFile, Workspace } from "../../index.js";
+import { nearMisses, readFile, Workspace } from "../../index.js";
 
 const [, , scene, root] = process.argv;
 const collectGarbage = () => (globalThis.Bun ? globalThis.Bun.gc(true) : globalThis.gc());
@@ -179,6 +179,22 @@ const scenes = {
       return read.catch(() => undefined);
     });
     console.log(left < 10 ? "collected" : `${left} of 50 stay`);
+  },
+
+  async twoSignals() {
+    const { signal } = new AbortController();
+    const context = { workspaceRoot: root, signal: new AbortController().signal };
+    const heapAfter = async (count) => {
+      for (let i = 0; i < count; i++) await nearMisses(context, "b.txt", { signal });
+      for (let i = 0; i < 3; i++) {
+        collectGarbage();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await heapAfter(1_000);
+    const stays = (await heapAfter(5_000)) - before;
+    console.log(stays < 120_000 ? "nothing stays" : `${stays} bytes stay`);
   },
 
   async signalsWithoutRemoval() {

@@ -14,7 +14,7 @@ const KEYS = ["success", "errorCode", "errors", "file", "sessionId", "conversati
 const FILE_KEYS = ["path", "sizeBytes", "content", "isTruncated"];
 const CODES = ["ALREADY_IN_CONTEXT", "NOT_FOUND", "INVALID_ARGUMENT", "INTERNAL_ERROR"];
 
-/** A store in memory, which notes what it is asked. */
+/** A store in memory, which records its calls. */
 export class MemoryStore {
   readonly documents = new Map<string, Uint8Array>();
   readonly asked: string[] = [];
@@ -41,7 +41,7 @@ export function storeOf(get: (...args: unknown[]) => unknown): { get: typeof get
   return { get };
 }
 
-/** Calls, and checks that the answer is a result of the contract's form, from a real promise. */
+/** Calls, and checks that the answer is a result of the form of docs/contract.md §7, from a real promise. */
 export async function readSource(
   args: unknown,
   context: unknown,
@@ -63,7 +63,7 @@ export async function readSource(
 export function checkSource(value: unknown, hidden: readonly string[] = []): ReadSourceResult {
   assert.ok(typeof value === "object" && value !== null, String(value));
   assert.equal(Object.getPrototypeOf(value), Object.prototype, "a plain object");
-  assert.deepEqual(Object.keys(value), KEYS, "the contract's keys in its order");
+  assert.deepEqual(Object.keys(value), KEYS, "the keys of docs/contract.md §7, in its order");
   const result = value as ReadSourceResult;
   const text = JSON.stringify(result);
   assert.deepEqual(JSON.parse(text), result, "JSON tells the whole result");
@@ -114,7 +114,7 @@ export interface Cut {
 }
 
 /**
- * A document of well-formed UTF-8 cut to `maxBytes`, as contract §7 has it: character by character, as
+ * A document of well-formed UTF-8 cut to `maxBytes`, as docs/contract.md §7 has it: character by character, as
  * long as the next one fits. A leading byte order mark is one of them, and is then dropped.
  */
 export function cutModel(text: string, maxBytes = Number.POSITIVE_INFINITY): Cut {

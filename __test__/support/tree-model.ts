@@ -37,7 +37,8 @@ export function treeOf(root: string, maxDepth = Number.POSITIVE_INFINITY): TreeM
 function entriesOf(folder: string): fs.Dirent[] {
   const bytes = (entry: fs.Dirent) => Buffer.from(entry.name);
   const isShown = (entry: fs.Dirent) =>
-    !LEFT_OUT.includes(entry.name) || (!entry.isDirectory() && !entry.isSymbolicLink());
+    !LEFT_OUT.includes(entry.name) ||
+    (entry.name !== ".git" && !entry.isDirectory() && !entry.isSymbolicLink());
   return fs
     .readdirSync(folder, { withFileTypes: true })
     .filter(isShown)

@@ -27,7 +27,7 @@ export class TestWorkspace {
     return { workspaceRoot: this.root, writeScope: "workspace-write" };
   }
 
-  /** What no message may ever contain. */
+  /** Texts that no message may contain. */
   get hidden(): string[] {
     return [this.base];
   }

@@ -22,7 +22,6 @@ export function openHandWritten(root) {
     read: (path) => readWindow(realRoot, path, WHOLE),
     readSync: (path) => readWindowSync(realRoot, path, WHOLE),
     window: (path, window) => readWindow(realRoot, path, window),
-    windowSync: (path, window) => readWindowSync(realRoot, path, window),
     text: (output) => output.content,
   };
 }

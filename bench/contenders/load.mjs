@@ -11,8 +11,8 @@ import { readFileSync } from "node:fs";
  * @property {string} [version]
  * @property {(path: string) => Promise<unknown>} [read] A whole file of up to 200 lines.
  * @property {(path: string) => unknown} [readSync]
+ * @property {(paths: string[]) => Promise<string[]>} [readMany] The texts of several files, in one call.
  * @property {(path: string, window: Window) => Promise<unknown>} [window] Some lines of a file.
- * @property {(path: string, window: Window) => unknown} [windowSync]
  * @property {Write} [create] Where nothing stands.
  * @property {Write} [overwrite] Where a file stands.
  * @property {boolean} [canSync] Whether `create` and `overwrite` look at `durable`; otherwise they

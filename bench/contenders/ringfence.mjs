@@ -48,16 +48,18 @@ export function loadRingfence(checkout) {
  * @returns {Contender}
  */
 function through(addon, name, { synced, unsynced }) {
-  const { readFile, readFileSync, createFile } = addon;
+  const { readFile, readFileSync, readFiles, createFile } = addon;
   return {
     name,
     kind: "ours",
     read: (path) => readFile(synced, path),
     readSync: (path) => readFileSync(synced, path),
+    readMany: async (files) => {
+      const { items } = await readFiles(synced, { files });
+      return items.map(({ output }) => output?.content ?? "");
+    },
     window: (path, { startLine, maxLines }) =>
       readFile(synced, path, { start_line: startLine, max_lines: maxLines }),
-    windowSync: (path, { startLine, maxLines }) =>
-      readFileSync(synced, path, { start_line: startLine, max_lines: maxLines }),
     create: (path, content, { durable }) =>
       succeeded(createFile(durable ? synced : unsynced, { path, content })),
     overwrite: (path, content, { durable }) =>

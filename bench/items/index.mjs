@@ -1,10 +1,13 @@
 // @ts-check
 import { create } from "./create.mjs";
+import { fileSystems } from "./file-systems.mjs";
+import { find } from "./find.mjs";
 import { growth } from "./growth.mjs";
 import { loading } from "./loading.mjs";
 import { loop } from "./loop.mjs";
 import { memory } from "./memory.mjs";
-import { flight, read } from "./read.mjs";
+import { flight, many, read } from "./read.mjs";
+import { search } from "./search.mjs";
 import { snapshot } from "./snapshot.mjs";
 import { window } from "./window.mjs";
 
@@ -13,4 +16,18 @@ import { window } from "./window.mjs";
  *
  * @type {Record<string, (bench: import("../measure.mjs").Bench) => Promise<void>>}
  */
-export const items = { read, window, flight, loop, create, loading, memory, snapshot, growth };
+export const items = {
+  read,
+  "file-systems": fileSystems,
+  window,
+  flight,
+  many,
+  loop,
+  create,
+  loading,
+  memory,
+  snapshot,
+  search,
+  find,
+  growth,
+};

@@ -1,5 +1,5 @@
 // @ts-check
-// One file of 4 KiB, as agents read most files, alone and 64 at a time.
+// One file of 4 KiB, as agents read most files, alone and 64 at a time; and 50 of them in one call.
 
 import { put, textOf } from "../lib/files.mjs";
 
@@ -7,6 +7,7 @@ import { put, textOf } from "../lib/files.mjs";
 
 const SIZE = 4096;
 const IN_FLIGHT = 64;
+const MANY = 50;
 
 /** @param {Bench} bench */
 export async function read(bench) {
@@ -48,4 +49,22 @@ export async function flight(bench) {
       })),
     { calls: 5 },
   );
+}
+
+/** @param {Bench} bench */
+export async function many(bench) {
+  const paths = Array.from({ length: MANY }, (_, index) =>
+    put(bench.root, `src/many/${index}.ts`, textOf(SIZE)),
+  );
+  /** @param {string[]} texts */
+  const same = (texts) => texts;
+  const inOneCall = bench.contenders.flatMap(({ name, readMany }) =>
+    readMany ? [{ name, run: () => readMany(paths), answer: same }] : [],
+  );
+  const inMany = bench.contenders.flatMap(({ name, read, text }) => {
+    if (!read) return [];
+    const run = async () => (await Promise.all(paths.map(read))).map(text);
+    return [{ name: `${name}, a call for each`, run, answer: same }];
+  });
+  await bench.time(`${MANY} files of 4 KiB`, [...inOneCall, ...inMany], { calls: 5 });
 }

@@ -48,7 +48,7 @@ function filesAmong(entries) {
 const FILE_NAMES = Array.from({ length: FILES }, (_, index) => `file-${index}.ts`);
 
 /** @param {string} root */
-function makeTree(root) {
+export function makeTree(root) {
   for (const [index, name] of FILE_NAMES.entries()) {
     const folder = join(root, ...foldersOf(index));
     if (index % FILES_PER_FOLDER === 0) mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@
 // The results as pictures, drawn by Observable Plot without a browser.
 
 import { load } from "../contenders/load.mjs";
-import { growthPoints } from "./verdicts.mjs";
+import { growthPoints } from "./ratios.mjs";
 
 /** @typedef {import("../measure.mjs").RuntimeResult} RuntimeResult */
 

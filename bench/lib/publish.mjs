@@ -1,19 +1,15 @@
 // @ts-check
-// Writes the results into docs/: the pictures, benchmarks.json, and the figures in benchmarks.md.
-// Of other products there are ratios only.
+// Writes the results into docs/: the pictures, and the figures in benchmarks.md. Of other products there are
+// ratios only.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/lib/project.mjs";
 import { contendersPlot, growthPlot } from "./plots.mjs";
+import { ratioRows } from "./ratios.mjs";
 import { rounded } from "./tables.mjs";
-import { ratio } from "./verdicts.mjs";
 
-/**
- * @typedef {import("../measure.mjs").RuntimeResult} RuntimeResult
- * @typedef {import("./verdicts.mjs").Verdict} Verdict
- * @typedef {{ result: RuntimeResult, verdicts: Verdict[] }} Judged
- */
+/** @typedef {import("../measure.mjs").RuntimeResult} RuntimeResult */
 
 /**
  * @typedef {object} Run
@@ -22,7 +18,7 @@ import { ratio } from "./verdicts.mjs";
  * @property {number} cores
  * @property {string} kernel
  * @property {boolean} complete Whether everything was measured, everywhere and in full.
- * @property {Judged[]} judged
+ * @property {RuntimeResult[]} results What was measured without a runtime comes first.
  */
 
 const DOCS = join(ROOT, "docs");
@@ -30,80 +26,44 @@ const BEGIN = "<!-- figures: written by `npm run bench` -->";
 const END = "<!-- end of the figures -->";
 
 /** @param {Run} run */
-export async function publish({ judged, ...run }) {
-  const results = judged
-    .map(({ result }) => result)
-    .filter(({ measurements }) => measurements.some(({ growth }) => growth));
-  writeFileSync(join(DOCS, "bench-contenders.svg"), await contendersPlot(results));
-  writeFileSync(join(DOCS, "bench-growth.svg"), await growthPlot(results));
-  const published = { ...run, runtimes: judged.map(publishable) };
-  writeFileSync(join(DOCS, "benchmarks.json"), `${JSON.stringify(published, null, 2)}\n`);
-  insert(join(DOCS, "benchmarks.md"), figures({ ...run, judged }));
-}
-
-/** @param {Judged} judged */
-function publishable({ result, verdicts }) {
-  return {
-    runtime: result.runtime,
-    versions: result.versions,
-    missing: result.missing,
-    targets: verdicts,
-    measurements: result.measurements.map(({ id, unit, timings }) => {
-      const [ours, ...others] = timings;
-      return {
-        id,
-        unit,
-        ...(ours && { first: { name: ours.name, p50: short(ours.p50), p99: short(ours.p99) } }),
-        firstDividedBy: others.map((theirs) => {
-          const { value, spread } = ratio(/** @type {typeof theirs} */ (ours), theirs);
-          return { name: theirs.name, p50: short(value), rounds10To90: spread.map(short) };
-        }),
-      };
-    }),
-  };
-}
-
-/** @param {number} value */
-function short(value) {
-  return Number(value.toPrecision(3));
+export async function publish(run) {
+  const [, ...runtimes] = run.results;
+  writeFileSync(join(DOCS, "bench-contenders.svg"), await contendersPlot(runtimes));
+  writeFileSync(join(DOCS, "bench-growth.svg"), await growthPlot(runtimes));
+  insert(join(DOCS, "benchmarks.md"), figures(run));
 }
 
 /** @param {Run} run */
-function figures({ date, processor, cores, kernel, judged }) {
-  const versions = new Map(judged.flatMap(({ result }) => Object.entries(result.versions)));
+function figures({ date, processor, cores, kernel, results }) {
+  const versions = new Map(results.flatMap((result) => Object.entries(result.versions)));
   const contenders = [...versions].map(([name, version]) => `${name} ${version}`).join(", ");
-  const [native, ...runtimes] = judged;
+  const [native, ...runtimes] = results;
   return [
-    `${date}, ${processor}, ${cores} cores, Linux ${kernel}; ${contenders}. What is missed is **bold**.`,
+    `${date}, ${processor}, ${cores} cores, Linux ${kernel}; ${contenders}.`,
     table(runtimes),
     ...(native ? [table([native])] : []),
-    ...judged.flatMap(({ result }) =>
+    ...results.flatMap((result) =>
       result.missing.map((reason) => `Not measured on ${result.runtime}: ${reason}.`),
     ),
   ].join("\n\n");
 }
 
 /**
- * A row for each target, a column for each runtime.
+ * A row for each ratio, a column for each runtime.
  *
- * @param {readonly Judged[]} judged
+ * @param {readonly RuntimeResult[]} results
  */
-function table(judged) {
-  const rows = judged[0]?.verdicts.map(({ id, what }, row) => {
-    const verdicts = judged.map((one) => /** @type {Verdict} */ (one.verdicts[row]));
-    const limits = [...new Set(verdicts.map(({ atMost }) => atMost))].join(", Bun ");
-    return [id, what, limits, ...verdicts.map(cell)];
+export function table(results) {
+  const columns = results.map(ratioRows);
+  const rows = columns[0]?.map(({ id, what }) => {
+    const cells = columns.map((rows) => rows.find((row) => row.id === id && row.what === what));
+    const limits = [...new Set(cells.flatMap((cell) => cell?.atMost ?? []))].join(", Bun ");
+    return [id, what, limits, ...cells.map((cell) => rounded(cell?.value ?? Number.NaN))];
   });
-  const names = judged.map(({ result }) => result.runtime);
+  const names = results.map(({ runtime }) => runtime);
   const head = ["", "", "at most", ...names];
   const rule = ["---", "---", "---", ...names.map(() => "--:")];
   return [head, rule, ...(rows ?? [])].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-}
-
-/** @param {Verdict} verdict */
-function cell({ value, met }) {
-  if (value === undefined) return "**not measured**";
-  return met ? rounded(value) : `**${rounded(value)}**`;
 }
 
 /**

@@ -1,13 +1,15 @@
 // @ts-check
 // The results as text for a terminal.
 
-import { ratio } from "./verdicts.mjs";
+import { limitOf } from "../targets.mjs";
+import { ratio } from "./ratios.mjs";
 
 /**
  * @param {import("../measure.mjs").Measurement} measurement
+ * @param {string} runtime
  * @returns {string}
  */
-export function measurementTable({ id, unit, timings }) {
+export function measurementTable({ id, unit, timings }, runtime) {
   const [first] = timings;
   if (first === undefined) return `${id}: nothing was measured`;
   const rows = timings.map((timing) => {
@@ -18,21 +20,13 @@ export function measurementTable({ id, unit, timings }) {
       rounded(timing.p99),
       timing === first ? "" : rounded(value),
       timing === first ? "" : `${rounded(spread[0])}–${rounded(spread[1])}`,
+      String(limitOf(id, timing.name, runtime) ?? ""),
     ];
   });
-  return table([id, `p50 ${unit}`, `p99 ${unit}`, "ringfence ÷ this", "10th–90th"], rows);
-}
-
-/** @param {readonly import("./verdicts.mjs").Verdict[]} verdicts */
-export function verdictTable(verdicts) {
-  const rows = verdicts.map(({ id, what, value, atMost, met }) => [
-    id,
-    what,
-    value === undefined ? "–" : rounded(value),
-    `≤ ${atMost}`,
-    value === undefined ? "NOT MEASURED" : met ? "met" : "MISSED",
-  ]);
-  return table(["target", "", "ratio", "at most", "verdict"], rows);
+  return table(
+    [id, `p50 ${unit}`, `p99 ${unit}`, "ringfence ÷ this", "10th–90th", "at most"],
+    rows,
+  );
 }
 
 /**

@@ -12,9 +12,8 @@ for (const name of EXPORTS) {
   assert.notEqual(names.get(name), undefined, name);
   assert.equal(names.get(name), ringfence[name], name);
 }
-// `default` and, on newer Node, `module.exports` are the CommonJS exports as a whole;
-// `__napiBindingTarget` is napi's note on what it loaded.
-for (const name of ["default", "module.exports", "__napiBindingTarget"]) names.delete(name);
+// `default` and, on newer Node, `module.exports` are the CommonJS exports as a whole.
+for (const name of ["default", "module.exports"]) names.delete(name);
 assert.deepEqual([...names.keys()].sort(), [...EXPORTS].sort());
 
 const { content } = await readFile({ workspaceRoot: import.meta.dirname }, "package.json");

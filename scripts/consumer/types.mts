@@ -11,6 +11,7 @@ import {
   DirectoryStore,
   FileStore,
   type FileUriErrorCode,
+  findFiles,
   MAX_READ_FILE_SIZE_BYTES,
   type ReadFileError,
   type ReadFileErrorCode,
@@ -18,11 +19,14 @@ import {
   type ReadFileOutput,
   type ReadSourceErrorCode,
   type ReadSourceResult,
+  readBytes,
   readFile,
   readFileSync,
+  readFiles,
   readFileUri,
   readSourceDocument,
   resolveFileUri,
+  tree,
   type VirtualRoot,
   Workspace,
   type WorkspaceError,
@@ -98,6 +102,30 @@ export function resultTypes(options: ReadFileOptions): (string | number | boolea
   const sha256: string = meta.sha256;
   const counts: number = meta.byte_length + meta.line_count + meta.returned_line_count;
   return [path, content, truncated, next_start_line, line, sha256, counts, meta.mtime_ms];
+}
+
+export async function paths(): Promise<(string | number)[]> {
+  const { items, next, total } = await findFiles(context, { patterns: ["*.ts"], sort: "path" });
+  // @ts-expect-error the patterns are missing
+  await findFiles(context, { root_path: "src" });
+  // @ts-expect-error only there if there are more
+  const after: string = next;
+  const { root } = await tree(context, "src", { entry_kind: "all", max_depth: 1 });
+  const names = root.children?.map(({ name, kind }) => `${name} ${kind}`) ?? [];
+  // @ts-expect-error there is no such kind
+  await tree(context, ".", { entry_kind: "file" });
+  return [...items.map(({ path, kind }) => `${path} ${kind}`), after, total, ...names];
+}
+
+export async function severalFiles(): Promise<(string | Uint8Array)[]> {
+  const { items } = await readFiles(context, { files: ["a", { path: "b", max_lines: null }] });
+  const contents = items.map(({ output, error }) => output?.content ?? error?.message ?? "");
+  // @ts-expect-error an entry has a path
+  await readFiles(context, { files: [{ start_line: 1 }] });
+  const { bytes, sha256 } = await readBytes(context, "a", { offset: 0, length: 5 });
+  // @ts-expect-error only there when asked for
+  const hash: string = sha256;
+  return [...contents, bytes, hash];
 }
 
 export function narrowed(error: ReadFileError | WorkspaceError): ReadFileErrorCode | null {

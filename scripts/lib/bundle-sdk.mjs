@@ -1,5 +1,5 @@
 // @ts-check
-// dist/mcp/sdk.js: what toolkit/mcp/sdk.d.ts lists of the official MCP SDK, with everything that it needs,
+// dist/mcp/sdk.js and sdk.d.ts: what toolkit/mcp/sdk.d.ts lists of the official MCP SDK, with everything that it needs,
 // and beside it the licences of what is in it.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -26,6 +26,9 @@ export async function bundleSdk() {
     legalComments: "none",
     metafile: true,
   });
+  // Declarations of ours name this class in functions that no entry point exports. Its own would ask for the
+  // SDK's package.
+  writeFileSync(join(ROOT, "dist", "mcp", "sdk.d.ts"), "export declare class Server {}\n");
   const packages = new Set(Object.keys(metafile.inputs).flatMap(packageOf));
   const licences = [...packages].sort().map(licenceOf);
   const head =

@@ -14,6 +14,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
  * @property {string} name
  * @property {string} version
  * @property {string[]} files
+ * @property {unknown} exports
  * @property {{ binaryName: string, targets: string[] }} napi
  * @property {string[]} [os]
  * @property {string[]} [cpu]
@@ -26,6 +27,14 @@ export const manifest = readJson(join(ROOT, "package.json"));
 
 /** The platforms that get a package, such as `linux-x64-gnu`: napi's targets by npm's names. */
 export const platforms = manifest.napi.targets.map((triple) => parseTriple(triple).platformArchABI);
+
+/** What the loader has to know. */
+export const loaderProject = {
+  packageName: manifest.name,
+  binaryName: manifest.napi.binaryName,
+  version: manifest.version,
+  targets: manifest.napi.targets,
+};
 
 /**
  * The addon's file for a platform.

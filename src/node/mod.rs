@@ -1,42 +1,22 @@
-//! The only folder that knows JavaScript.
+//! The only folder that knows JavaScript. Nothing below it mentions Node-API, and no panic leaves it.
 //!
-//! A binding file such as [`read_file`] is a thin surface: it reads its arguments with
-//! [`value`], puts the work into a closure, and hands both to [`call`], which runs the work at
-//! once (`…Sync`) or on a worker thread, and settles the answer. Nothing below this folder
-//! mentions Node-API, and no panic leaves it.
+//! | folder | content |
+//! | --- | --- |
+//! | [`engine`] | Node-API alone: values, text, references, promises, and the state of an environment |
+//! | [`call`] | how a call runs: at once, on a worker, or asking code of the host; and how it is aborted |
+//! | [`api`] | one file for each exported function or class, and their shared parts |
 //!
-//! Numbers, strings and objects come in as `unknown` and are checked here, because Node-API's own
-//! conversions coerce: see [`argument`](crate::argument).
+//! `api` imports `call` and `engine`; `call` imports `engine`.
 
 #![allow(
     clippy::result_large_err,
-    reason = "an `Err` here is an answer on its way to JavaScript, made at most once per call"
+    reason = "an `Err` here is on its way to JavaScript and is made at most once per call"
 )]
 #![allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "napi-rs lends `&Env`, and the values made from it live as long as that borrow"
 )]
 
-pub mod create_file;
-pub mod file_store;
-pub mod file_uri;
-pub mod near_miss;
-pub mod read_file;
-pub mod snapshot;
-pub mod source;
-pub mod workspace;
-
-mod abort;
-mod active_files;
+mod api;
 mod call;
-mod context;
-mod dialogue;
-mod environment;
-mod error;
-mod js_text;
-mod object_literal;
-mod raw;
-#[cfg(feature = "test-hooks")]
-pub mod test_hooks;
-mod turn;
-mod value;
+mod engine;

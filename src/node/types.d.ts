@@ -4,19 +4,19 @@
 /** How far a host lets its tools write. */
 export type WriteScope = "read-only" | "workspace-write" | "unrestricted";
 
-/** Who keeps paths inside the workspace: see `Workspace.containment`. */
+/** How paths are kept inside the workspace: see `Workspace.containment`. */
 export type Containment = "kernel" | "walk";
 
 /**
- * What becomes of a file that is not UTF-8: it is refused (`"reject"`, the default, because a
- * silent U+FFFD written back destroys the file), or each ill-formed sequence reads as U+FFFD, as
- * `TextDecoder` does it, and `meta.replaced_count` counts them (`"replace"`).
+ * How a file that is not UTF-8 is read. `"reject"`, the default, refuses it, because a U+FFFD that is
+ * written back destroys the file. `"replace"` reads each ill-formed sequence as U+FFFD, as
+ * `TextDecoder` does, and counts them in `meta.replaced_count`.
  */
 export type InvalidUtf8 = "reject" | "replace";
 
 /**
- * What success promises about a power failure: `"full"`, the default, that file and directory have
- * reached the disk; `"none"` nothing, which is faster.
+ * What success promises about a power failure. `"full"`, the default: file and directory have reached
+ * the disk. `"none"`: nothing, which is faster.
  */
 export type Durability = "full" | "none";
 
@@ -39,7 +39,7 @@ export interface WorkspaceContext extends WorkspaceOptions {
 
 /** Options of `Workspace.open`; the same keys work in a plain context. */
 export interface WorkspaceOptions {
-  /** Default `"workspace-write"`. `"read-only"` lets `createFile` answer `WriteFailed`. */
+  /** Default `"workspace-write"`. With `"read-only"` `createFile` fails with `WriteFailed`. */
   writeScope?: WriteScope | null;
   /** Default `"reject"`. */
   invalidUtf8?: InvalidUtf8 | null;
@@ -55,10 +55,16 @@ export interface WorkspaceOptions {
 export interface ReadFileOptions {
   /** First line of the window, from 1: an integer from 1 to 2^53 - 1. Default 1. */
   start_line?: number | null;
-  /** Most lines that come: an integer from 1 to 500. Default 200. */
+  /** The most lines that are returned: an integer from 1 to 500. Default 200. */
   max_lines?: number | null;
   /** Whether `meta.sha256` is wanted. Default `false`. */
   include_hash?: boolean | null;
+  /** Not a name of this function: `start_line`. */
+  startLine?: never;
+  /** Not a name of this function: `max_lines`. */
+  maxLines?: never;
+  /** Not a name of this function: `include_hash`. */
+  includeHash?: never;
   /** Aborts the call, which then rejects with `signal.reason`. */
   signal?: AbortSignal | null;
 }
@@ -68,11 +74,12 @@ export interface ReadFileOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
  * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
- * - `NOT_FOUND`: nothing stands there.
+ * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_FILE`: a directory, FIFO, socket or device.
  * - `SIZE_LIMIT_EXCEEDED`: more than `MAX_READ_FILE_SIZE_BYTES`.
  * - `BINARY_NOT_SUPPORTED`: NUL within the first 8,192 bytes, or not UTF-8.
+ * - `CONTENDED`: another program keeps the file for a moment; try again.
  * - `INTERNAL`: the system failed, or ringfence did.
  */
 export type ReadFileErrorCode =
@@ -83,6 +90,7 @@ export type ReadFileErrorCode =
   | "NOT_FILE"
   | "SIZE_LIMIT_EXCEEDED"
   | "BINARY_NOT_SUPPORTED"
+  | "CONTENDED"
   | "INTERNAL";
 
 /** What `readFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
@@ -90,9 +98,208 @@ export interface ReadFileError extends Error {
   name: "ReadFileError";
   code: ReadFileErrorCode;
   /**
-   * The path relative to the workspace, or as it was given if it was relative; of an absolute path
-   * elsewhere only its last name, as `…/name`; `""` if no string came.
+   * The path relative to the workspace, or as it was given if it was relative. An absolute path
+   * elsewhere is shown as `…/name`. `""` if the path is no string.
    */
+  path: string;
+}
+
+/** The arguments of `readFiles`, as the model sends them. */
+export interface ReadFilesArguments {
+  /** From 1 to 100 paths, each alone or with the window that is wanted. A path may come twice. */
+  files: readonly (string | ReadFilesEntry)[];
+  /**
+   * The most bytes of UTF-8 that all contents have together: an integer from 1 to 4,194,304. Default
+   * 262,144.
+   */
+  max_total_bytes?: number | null;
+  /** Whether each `meta.sha256` is wanted. Default `false`. */
+  include_hash?: boolean | null;
+}
+
+/** A window of one file. */
+export interface ReadFilesEntry {
+  /** Relative to the workspace root. */
+  path: string;
+  /** First line of the window, from 1: an integer from 1 to 2^53 - 1. Default 1. */
+  start_line?: number | null;
+  /** The most lines that are returned: an integer from 1 to 500. Default 200. */
+  max_lines?: number | null;
+}
+
+/**
+ * What `readFiles` can fail with; the errors of files are in their items.
+ *
+ * - `INVALID_ARGUMENT`: the list, another argument or the context is wrong; the message names it.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type ReadFilesErrorCode = "INVALID_ARGUMENT" | "INTERNAL";
+
+/** What `readFiles` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
+export interface ReadFilesError extends Error {
+  name: "ReadFilesError";
+  code: ReadFilesErrorCode;
+  /** `""`: no path is at fault. */
+  path: string;
+}
+
+/** Options of `readBytes`. */
+export interface ReadBytesOptions {
+  /** Where the range begins: an integer from 0 to 2^53 - 1. Default 0. */
+  offset?: number | null;
+  /** The most bytes that are returned: an integer from 0 to 16,777,216. Default 1,048,576. */
+  length?: number | null;
+  /** Whether `sha256` is wanted. Default `false`. */
+  include_hash?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/** A `Buffer`; in projects without the types of Node the `Uint8Array` that it is, too. */
+export type Bytes = typeof globalThis extends { Buffer: { from(...args: never[]): infer Made } }
+  ? Made
+  : Uint8Array;
+
+/**
+ * What `readBytes` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
+ * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
+ * - `NOT_FOUND`: no file or folder has that path.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_FILE`: a directory, FIFO, socket or device.
+ * - `SIZE_LIMIT_EXCEEDED`: with `include_hash` more than 67,108,864 bytes; without it a file in `/proc`
+ *   that large.
+ * - `CONTENDED`: another program keeps the file for a moment; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type ReadBytesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `readBytes` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface ReadBytesError extends Error {
+  name: "ReadBytesError";
+  code: ReadBytesErrorCode;
+  /** As in a `ReadFileError`. */
+  path: string;
+}
+
+/** The arguments of `findFiles`. */
+export interface FindFilesArguments {
+  /**
+   * Globs, at most 1,000 of 4,096 bytes, as lines of a `.gitignore`: a pattern without `/` matches names at
+   * any depth, one with `/` matches paths from `root_path`, a final `/` matches folders alone, `**` spans
+   * folders, and `!` takes back what patterns before it matched. Beside `*`, `?`, `[a-z]` and `[!a]` there is
+   * `{a,b}`. A pattern may begin with the workspace's absolute path.
+   */
+  patterns: string | readonly string[];
+  /** The folder to look in. It may be absolute if it lies inside the workspace. Default: the root. */
+  root_path?: string | null;
+  /** Globs, like `patterns`, of files and of folders with all they hold, to leave out. */
+  exclude?: string | readonly string[] | null;
+  /** The kind of entries to find. Default `"file"`. */
+  kind?: "file" | "directory" | "all" | null;
+  /** Whether `patterns` and `exclude` ignore case. Default `false`. */
+  case_insensitive?: boolean | null;
+  /** Whether entries that `.gitignore` files ignore are left out. Default `true`. */
+  gitignore?: boolean | null;
+  /** Whether names with a leading dot are looked at. Default `true`. */
+  include_hidden?: boolean | null;
+  /**
+   * Whether folders called `.git`, `node_modules`, `dist`, `build`, `target` or `.vscode` are left out. They
+   * are not if `root_path` lies in one. Default `true`.
+   */
+  default_excludes?: boolean | null;
+  /** `"path"`, by UTF-16 code units, or `"mtime"`, the newest of all first. Default `"path"`. */
+  sort?: "path" | "mtime" | null;
+  /** The most items: an integer from 1 to 1,000. Default 100. */
+  max_results?: number | null;
+  /** The `next` of the page before. */
+  after?: string | null;
+  /** How long the call may take: an integer from 1 to 30,000. Default 5,000. */
+  timeout_ms?: number | null;
+}
+
+/**
+ * What `findFiles` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a pattern does not parse.
+ * - `SANDBOX_VIOLATION`: `root_path`, a link on it, or a pattern leads out of the workspace.
+ * - `NOT_FOUND`: there is no such folder; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not list the folder.
+ * - `NOT_DIRECTORY`: `root_path` is a file, FIFO, socket or device.
+ * - `CONTENDED`: another program keeps the folder for a moment; try again.
+ * - `TIMEOUT`: it took longer than `timeout_ms`.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type FindFilesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "CONTENDED"
+  | "TIMEOUT"
+  | "INTERNAL";
+
+/** What `findFiles` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface FindFilesError extends Error {
+  name: "FindFilesError";
+  code: FindFilesErrorCode;
+  /** The folder, relative to the workspace; `"."` for the root. */
+  path: string;
+}
+
+/** Options of `tree`. */
+export interface TreeOptions {
+  /** `"directory"`, folders alone, or `"all"`: files and links, too. Default `"directory"`. */
+  entry_kind?: "directory" | "all" | null;
+  /** How deep the tree goes; the folder itself has depth 0: an integer from 0 to 12. Default 3. */
+  max_depth?: number | null;
+  /** The most nodes, the folder itself included: an integer from 1 to 1,000. Default 100. */
+  max_entries?: number | null;
+  /** Whether names with a leading dot are shown. Default `false`. */
+  include_hidden?: boolean | null;
+  /** Globs, as those of `findFiles`, of files and folders to leave out, relative to the workspace root. */
+  exclude?: readonly string[] | null;
+  /** Whether entries that `.gitignore` files ignore are left out. Default `false`. */
+  gitignore?: boolean | null;
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+}
+
+/**
+ * What `tree` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a glob does not parse.
+ * - `SANDBOX_VIOLATION`: `path`, a link on it, or a glob leads out of the workspace.
+ * - `NOT_FOUND`: there is no such folder; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not list the folder.
+ * - `NOT_DIRECTORY`: `path` is a file, FIFO, socket or device.
+ * - `CONTENDED`: another program keeps the folder for a moment; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type TreeErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `tree` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface TreeError extends Error {
+  name: "TreeError";
+  code: TreeErrorCode;
+  /** The folder, relative to the workspace; `"."` for the root. */
   path: string;
 }
 
@@ -103,12 +310,196 @@ export interface WorkspaceSnapshotOptions {
   /** How many entries are shown at the most: an integer from 1 to 200,000. Default 1,000. */
   maxEntries?: number | null;
   /**
-   * Whether what the workspace's `.gitignore` files ignore is left out too, tracked or not: those
-   * from the root down, and neither Git's configuration nor a file over 64 KiB. Default `false`.
+   * Whether entries that the workspace's `.gitignore` files ignore are left out too, tracked or not. The
+   * files from the root down count, Git's configuration does not. In a folder that holds a `.git` they
+   * begin anew, as they do for git inside it. Files are heeded up to 16 MiB; `hint` names those that are
+   * not heeded. Default `false`.
    */
   gitignore?: boolean | null;
+  /**
+   * Globs of further files, and of folders with everything in them, to leave out; at most 1,000. As in a
+   * `.gitignore`, a pattern without `/` matches names at any depth, one with `/` matches paths from the
+   * root, a final `/` matches folders alone, and `!` takes back an earlier match. Beside `*`, `?`, `**`,
+   * `[a-z]` and `[!a]` there is `{a,b}`. Excluded entries do not count as `truncated`.
+   */
+  exclude?: readonly string[] | null;
+  /**
+   * Globs, like those of `exclude`, of folders to show although they are left out by default (`bin`,
+   * `obj`, `node_modules`, `.git`, `dist`): `["/bin"]`, `["tools/dist"]`. It leaves out nothing, and does
+   * not bring back entries that `exclude` or `gitignore` leave out.
+   */
+  include?: readonly string[] | null;
   /** Aborts the call, which then rejects with `signal.reason`. */
   signal?: AbortSignal | null;
+}
+
+/** The form of the items of `searchFiles`. */
+export type SearchOutput = "matches" | "files" | "counts";
+
+/** Arguments of `searchFiles`. */
+export interface SearchFilesArguments<Output extends SearchOutput = SearchOutput> {
+  /**
+   * The regular expression, in the syntax of Rust's crate `regex`, of at most 64 KiB: `\w`, `\d`, `\s` and
+   * `\b` are Unicode's, `.` excludes `\n` alone. Look-around and back-references work too; with them files over
+   * 1 MiB count as too large. Each line is matched alone, without its end.
+   */
+  pattern: string;
+  /** Some of the letters `g`, `i`, `m`, `s`, `u`, none of them twice; `g` and `u` change nothing. Default `""`. */
+  flags?: string | null;
+  /** Whether every character of the pattern stands for itself. Default `false`. */
+  literal?: boolean | null;
+  /** Whether a match has no word character before it or after it. Default `false`. */
+  word?: boolean | null;
+  /** Whether a match may hold line feeds: then the whole text is matched. Default `false`. */
+  multiline?: boolean | null;
+  /** The folder or file to search, relative to the root. A file is searched whatever the globs say. */
+  root_path?: string | null;
+  /**
+   * Globs of files to search, relative to `root_path`; at most 1,000. They read as lines of a `.gitignore`, with
+   * `{a,b}`: a pattern without `/` matches names at any depth.
+   */
+  include?: string | readonly string[] | null;
+  /** Globs of files, and of folders with everything in them, to leave out. */
+  exclude?: string | readonly string[] | null;
+  /** Whether files that `.gitignore` files ignore are left out. Default `true`. */
+  gitignore?: boolean | null;
+  /** Whether names with a leading dot are searched. Default `true`. */
+  include_hidden?: boolean | null;
+  /** Whether `.git`, `node_modules`, `dist`, `build`, `target` and `.vscode` are left out. Default `true`. */
+  default_excludes?: boolean | null;
+  /**
+   * `"matches"`, the default: an item for each match. `"files"`: an item for each file with a match. `"counts"`: the
+   * same, with the number of its lines that match.
+   */
+  output?: Output | null;
+  /** How many lines before and after a match come with it: an integer from 0 to 20. Default 0. */
+  context_lines?: number | null;
+  /** The most items: an integer from 1 to 500. Default 100. */
+  max_results?: number | null;
+  /** The `next` of the page before. */
+  after?: string | null | undefined;
+  /** How many UTF-16 units of a line are shown: an integer from 100 to 10,000. Default 2,000. */
+  max_line_chars?: number | null;
+  /** Larger files are left out: an integer from 1 to 67,108,864, in bytes. Default 1,048,576. */
+  max_file_size_bytes?: number | null;
+  /** How long the search may take, in milliseconds: an integer from 1 to 30,000. Default 5,000. */
+  timeout_ms?: number | null;
+}
+
+/** Options of `searchFiles`. */
+export interface SearchFilesOptions {
+  /** Aborts the call, which then rejects with `signal.reason`. */
+  signal?: AbortSignal | null;
+  /** Called during a long search, at most every 100 ms. What it throws is ignored. */
+  onProgress?: ((progress: SearchProgress) => void) | null;
+}
+
+/** How far a search has come. */
+export interface SearchProgress {
+  /** How many files' texts were searched. */
+  scanned_files: number;
+  /** How many items the answer has so far. */
+  items: number;
+}
+
+/** The result of `searchFiles`. */
+export interface SearchFilesOutput<Output extends SearchOutput = "matches"> {
+  /** The pattern and the flags, as they were given. */
+  query: { pattern: string; flags: string };
+  /** The folder or file that was searched, relative to the root; `.` for the root. */
+  root_path: string;
+  /** How long the search took, in whole milliseconds. */
+  took_ms: number;
+  /** Whether there are more items. */
+  truncated: boolean;
+  /** How many files' texts were searched; of a truncated answer, up to that of the last item. */
+  scanned_files: number;
+  /** The items, by path, line and column. All their texts together have at most 1,048,576 UTF-16 units. */
+  items: SearchItem<Output>[];
+  /**
+   * What was left out, a text for each kind: `skipped_binary_files=3`. The kinds are `skipped_binary_files`,
+   * `skipped_size_limit_files`, `skipped_default_excludes`, `skipped_ignored_entries`, `skipped_hidden_entries`,
+   * `skipped_links`, `skipped_unreadable` and `unheeded_gitignore_files`, in this order.
+   */
+  warnings: string[];
+  /** Only if `truncated`: the `after` of the next page. */
+  next?: string;
+}
+
+/** The item of an output. */
+export type SearchItem<Output extends SearchOutput> = Output extends "matches"
+  ? SearchMatch
+  : Output extends "files"
+    ? SearchedFile
+    : SearchedFile & { matching_lines: number };
+
+/** A match. */
+export interface SearchMatch {
+  /** The file, relative to the root, components separated by `/`. */
+  path: string;
+  /** The line in which the match begins, from 1. */
+  line: number;
+  /** The column at which it begins in the whole line, from 1, in UTF-16 units. */
+  column: number;
+  /** The matched text, cut to `max_line_chars`. */
+  match: string;
+  /** The line without its end, or a window of it around the match. */
+  line_text: string;
+  /** Only with `multiline`: the line of the match's last character. */
+  end_line?: number;
+  /** Only with `context_lines`: the lines before. */
+  before?: string[];
+  /** Only with `context_lines`: the lines after. */
+  after?: string[];
+  /** Only if the line was cut: where `line_text` begins in it, from 0, in UTF-16 units. */
+  line_offset?: number;
+  /** Only on the 20th match of a line that has more: how many are left out. */
+  more_in_line?: number;
+}
+
+/** A file that has matches. */
+export interface SearchedFile {
+  /** The file, relative to the root, components separated by `/`. */
+  path: string;
+  /** How many matches it has. */
+  matches: number;
+}
+
+/**
+ * What `searchFiles` can fail with:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
+ * - `SANDBOX_VIOLATION`: `root_path`, a symbolic link on it, or a glob leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands at `root_path`.
+ * - `PERMISSION_DENIED`: the process may not read it.
+ * - `NOT_DIRECTORY`: it is a FIFO, socket or device.
+ * - `SIZE_LIMIT_EXCEEDED`, `BINARY_NOT_SUPPORTED`: it is a file over the limit, or a binary one.
+ * - `CONTENDED`: another program keeps it for a moment.
+ * - `INVALID_REGEX`: the pattern does not compile, or is larger than 1 MiB once compiled; `offset` says where.
+ * - `TIMEOUT`: the search took longer than `timeout_ms`.
+ * - `INTERNAL`: the system failed, or this library did.
+ */
+export type SearchFilesErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_DIRECTORY"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "BINARY_NOT_SUPPORTED"
+  | "CONTENDED"
+  | "INVALID_REGEX"
+  | "TIMEOUT"
+  | "INTERNAL";
+
+/** The error of `searchFiles`. Its message is `CODE: what is wrong and what to do: relative/path`. */
+export interface SearchFilesError extends Error {
+  name: "SearchFilesError";
+  code: SearchFilesErrorCode;
+  /** The folder or file that was to be searched, `.` for the root; of an absolute path elsewhere its last name. */
+  path: string;
+  /** Only with `INVALID_REGEX`: where the flaw stands in the pattern, in UTF-16 units; 0 for the whole. */
+  offset?: number;
 }
 
 /**
@@ -116,12 +507,17 @@ export interface WorkspaceSnapshotOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or `workspaceRoot` is no
  *   directory; the message names which.
+ * - `SANDBOX_VIOLATION`: a pattern of `exclude` or `include` leads out of the workspace.
  * - `PERMISSION_DENIED`: the process may not list the workspace's root.
  * - `INTERNAL`: the system failed, or ringfence did.
  *
  * A folder further down that cannot be listed fails nothing: it is marked in the text.
  */
-export type WorkspaceSnapshotErrorCode = "INVALID_ARGUMENT" | "PERMISSION_DENIED" | "INTERNAL";
+export type WorkspaceSnapshotErrorCode =
+  | "INVALID_ARGUMENT"
+  | "SANDBOX_VIOLATION"
+  | "PERMISSION_DENIED"
+  | "INTERNAL";
 
 /** What `workspaceSnapshot` rejects with: an `Error` whose `message` is `CODE: what is wrong`. */
 export interface WorkspaceSnapshotError extends Error {
@@ -145,7 +541,7 @@ export interface CreateFileArguments {
   overwrite?: boolean | null;
   /**
    * Replace only a file whose bytes still have this SHA-256, as `readFile` gives it in
-   * `meta.sha256`; otherwise the answer is `WriteFailed`. An absent file has no hash.
+   * `meta.sha256`; otherwise the call fails with `WriteFailed`. An absent file has no hash.
    */
   expectedHash?: string | null;
 }
@@ -155,7 +551,7 @@ export interface CreateFileArguments {
  *
  * - `FileExists`: something exists there, and `overwrite` is not true.
  * - `InvalidPath`: the path is empty, absolute, leads out of the workspace, names a directory, or
- *   has a name that nobody could find again.
+ *   has a name that could not be opened again.
  * - `DirectoryCreateFailed`: a folder on the way is a file, or could not be made.
  * - `WriteFailed`: not permitted, not the expected file any more, or the disk failed.
  * - `TooLarge`: more than the workspace's `maxCreateBytes`.
@@ -177,14 +573,14 @@ export interface ContentHashError extends Error {
   code: "INVALID_ARGUMENT" | "INTERNAL";
 }
 
-/** Where a `file:` URI looks: `file:///…` in the space, `file:…` in the current chat. */
+/** Where a `file:` URI is looked up: `file:///…` in the space, `file:…` in the current chat. */
 export type FileUriScope = "workspace" | "chat";
 
-/** What `readFileUri` reads from, and how (specification `read`). */
+/** The roots and options of `readFileUri` (specification `read`). */
 export interface FileUriContext {
-  /** What `file:///a/b` is read from. */
+  /** The root of `file:///a/b`. */
   space?: FileUriRoot | null;
-  /** What `file:a/b` is read from, as `files/a/b`. */
+  /** The root of `file:a/b`, which is read as `files/a/b`. */
   chat?: FileUriRoot | null;
   /** The largest file, in bytes: an integer >= 1. Default 1,048,576. Checked before loading. */
   maxBytes?: number | null;
@@ -194,7 +590,7 @@ export interface FileUriContext {
 
 /**
  * A directory, by its absolute path, as a `Workspace` or as any object with a `workspaceRoot`; or a
- * tree of the host's own. For `chat` it is what holds the folder `files`.
+ * tree of the host's own. For `chat` it is the parent of the folder `files`.
  */
 export type FileUriRoot = string | Workspace | WorkspaceContext | VirtualRoot;
 
@@ -202,41 +598,33 @@ export type FileUriRoot = string | Workspace | WorkspaceContext | VirtualRoot;
 export interface VirtualRoot {
   /**
    * Looks a file up by the names on the way to it, from the root; for `chat` the first is `files`.
-   * Nothing there is `null`.
+   * Returns `null` if there is none.
    */
   resolve(
     segments: string[],
   ): VirtualFile | null | undefined | PromiseLike<VirtualFile | null | undefined>;
-  /** Where the bytes are: a `FileStore`, or whatever has its `getBytes`. */
+  /** Where the bytes are: a `FileStore`, or an object with the same `getBytes`. */
   store: Pick<ContentAddressedStore, "getBytes">;
 }
 
-/** What a host's tree knows of a file. */
+/** A file of a host's tree. */
 export interface VirtualFile {
   /** SHA-256 of its bytes, 64 lowercase hex digits. A folder has none, and is not text. */
   hash?: string | null;
   /** A media type; a missing one counts as text. */
   mimeType?: string | null;
-  /** In bytes. What is larger than `maxBytes` is refused without asking the store. */
+  /** In bytes. A file larger than `maxBytes` is refused without asking the store. */
   size?: number | null;
 }
 
 /** A store that keeps bytes under their SHA-256, 64 lowercase hex digits. */
 export interface ContentAddressedStore {
-  /** Keeps bytes; those that are there already are not written again. */
+  /** Keeps bytes. Bytes that the store has already are not written again. */
   putBytes(bytes: Uint8Array, options?: CallOptions | null): Promise<StoredBytes>;
-  /** The bytes of a hash, which they have been checked against. Rejects if there are none. */
+  /** The bytes of a hash, checked against it. Rejects if there are none. */
   getBytes(hash: string, options?: CallOptions | null): Promise<Uint8Array>;
-  /** Whether there are bytes under a hash; they are not checked. */
+  /** Whether the store has bytes under a hash. They are not checked. */
   exists(hash: string, options?: CallOptions | null): Promise<boolean>;
-}
-
-/** What `putBytes` answers. */
-export interface StoredBytes {
-  /** SHA-256 of the bytes, 64 lowercase hex digits. */
-  hash: string;
-  /** How many bytes. */
-  size: number;
 }
 
 /** Options of a call that has no others. */
@@ -248,7 +636,7 @@ export interface CallOptions {
 /**
  * What a content-addressed store can fail with:
  *
- * - `INVALID_ARGUMENT`: the hash is not 64 lowercase hex digits, or what came is not bytes.
+ * - `INVALID_ARGUMENT`: the hash is not 64 lowercase hex digits, or the bytes are no `Uint8Array`.
  * - `NOT_FOUND`: there are no bytes under that hash.
  * - `CORRUPT`: the bytes there do not have that hash.
  * - `PERMISSION_DENIED`: the process, or its credentials, may not.
@@ -274,7 +662,7 @@ export interface FileStoreError extends Error {
  * - `INVALID_URI`: the text is no `file:` URI of the two forms, or rises above its root.
  * - `NO_SPACE`, `NO_CHAT`: that root was not given.
  * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the root.
- * - `NOT_FOUND`: nothing stands there.
+ * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_TEXT`: a folder, or a file that is not text.
  * - `TOO_LARGE`: more than `maxBytes`.
@@ -306,11 +694,11 @@ export interface FileUriError extends Error {
 export interface ReadSourceArguments {
   /** The DocPath, exactly as the RAG snippet gives it. */
   path: string;
-  /** Most bytes of the document that come: an integer >= 1. Default: all. */
+  /** The most bytes of the document that are returned: an integer >= 1. Default: all. */
   maxBytes?: number | null;
 }
 
-/** What `readSourceDocument` works with. */
+/** The context of `readSourceDocument`. */
 export interface ReadSourceContext {
   /**
    * The documents that the session has in context already, by DocPath: the keys of an object or a
@@ -322,17 +710,20 @@ export interface ReadSourceContext {
     | readonly string[]
     | ReadonlySet<string>
     | null;
-  /** Where the others are. */
-  store: DocumentStore;
+  /**
+   * Where the other documents are: a store, or a directory, by its absolute path, as a `Workspace` or as any
+   * object with a `workspaceRoot`.
+   */
+  store: DocumentStore | string | Workspace | WorkspaceContext;
   sessionId?: string | null;
   conversationId?: string | null;
   /** Aborts the call, which then rejects with `signal.reason`. The store gets it too. */
   signal?: AbortSignal | null;
-  /** Told of what is answered as `INTERNAL_ERROR`, which says nothing of it. */
+  /** Called with the error behind an `INTERNAL_ERROR`, which the result does not show. */
   onError?: ((error: unknown) => void) | null;
 }
 
-/** A store of source documents. Timeouts and retries are the business of its client. */
+/** A store of source documents. It does its own timeouts and retries. */
 export interface DocumentStore {
   /** Looks a document up by its DocPath, exact and case-sensitive; `null` if there is none. */
   get(
@@ -341,30 +732,22 @@ export interface DocumentStore {
   ): StoredDocument | null | undefined | PromiseLike<StoredDocument | null | undefined>;
 }
 
-/** How much of a document is wanted. */
+/** Options of a store's `get`. */
 export interface DocumentRequest {
-  /** So many bytes from the start suffice; more are cut off. */
+  /** How many bytes from the start are needed; further ones are cut off. */
   maxBytes?: number;
   signal?: AbortSignal;
 }
 
-/** What a store has of a document. */
-export interface StoredDocument {
-  /** All its bytes, or at least the first `maxBytes`. */
-  bytes: Uint8Array;
-  /** How many bytes the whole document has. */
-  sizeBytes: number;
-}
-
 /**
- * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is told where the
- * store itself threw nothing:
+ * What a `DirectoryStore` can fail with, and what `onError` of `readSourceDocument` is called with unless
+ * the store itself threw:
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; or the directory is gone.
  * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the directory.
  * - `PERMISSION_DENIED`: the process may not read it.
- * - `NOT_UTF8`: the document is no text.
- * - `INVALID_DOCUMENT`: a store of the host's own answered something else than a document.
+ * - `NOT_UTF8`: the document is not UTF-8.
+ * - `INVALID_DOCUMENT`: a store of the host's own returned something that is no document.
  * - `TOO_LARGE`: more than a string can hold.
  * - `INTERNAL`: the system failed, or ringfence did.
  */
@@ -384,12 +767,12 @@ export interface DocumentStoreError extends Error {
 }
 
 /**
- * What `readSourceDocument` can answer (specification TUL-001 §4):
+ * What `readSourceDocument` can fail with (specification TUL-001 §4):
  *
  * - `ALREADY_IN_CONTEXT`: the session has the document in `activeFiles`; the store was not asked.
  * - `NOT_FOUND`: the store does not have it.
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the sentence names it.
- * - `INTERNAL_ERROR`: the store failed, or the document is not UTF-8; `onError` was told.
+ * - `INTERNAL_ERROR`: the store failed, or the document is not UTF-8; `onError` was called.
  */
 export type ReadSourceErrorCode =
   | "ALREADY_IN_CONTEXT"

@@ -1,23 +1,23 @@
 //! Memory to read whole files into, kept from one file to the next.
 //!
-//! Where the system has a file of 1 MiB in its memory, two things cost more than to copy it: fresh
-//! memory, each page of which faults once; and, on some CPUs, a target that starts 8 or 16 bytes past
-//! the beginning of a page, which is where allocators put large blocks: there the copy takes ten times
-//! as long.
+//! If the system has a file of 1 MiB in its memory, two things cost more than the copy. The first
+//! is fresh memory, because each of its pages faults once. The second, on some CPUs, is a target
+//! that starts 8 or 16 bytes past the beginning of a page: the copy then takes ten times as long.
+//! Allocators put large blocks there.
 
 use std::io;
 
 /// The smallest page of the systems that this library runs on.
 const PAGE: usize = 4096;
 
-/// What a file of unknown size is read into at first.
+/// The size of the buffer at first, for a file of unknown size.
 const FIRST: usize = 8192;
 
-/// A buffer for [`OpenFile::read_into`](super::OpenFile::read_into). It grows to the largest file that
+/// A buffer for [`OpenFile::read_into`](super::file::OpenFile::read_into). It grows to the largest file that
 /// was read into it, and is never smaller again.
 #[derive(Debug, Default)]
 pub struct ReadBuffer {
-    /// One page longer than what is used of it, so that the use can start at a page's beginning.
+    /// One page longer than the used part, so that that part can start at a page's beginning.
     memory: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl ReadBuffer {
         &mut self.memory[start..start + len]
     }
 
-    /// Makes room for so many bytes; what was in the buffer is lost.
+    /// Makes room for so many bytes. The old content is lost.
     pub(super) fn reserve(&mut self, len: usize) -> io::Result<()> {
         if self.bytes().len() < len {
             self.memory = Self::allocate(len)?;
@@ -44,7 +44,7 @@ impl ReadBuffer {
         Ok(())
     }
 
-    /// Doubles the buffer, to no more than `most` bytes, and keeps what is in it.
+    /// Doubles the buffer, to no more than `most` bytes, and keeps its content.
     pub(super) fn grow(&mut self, most: usize) -> io::Result<()> {
         let len = self.bytes().len().saturating_mul(2).max(FIRST).min(most);
         let mut larger = Self { memory: Self::allocate(len)? };

@@ -1,23 +1,24 @@
 //! When folders were swept last, and how long that took.
 //!
-//! To list a large folder takes longer than to write into it, so sweeps are kept to a fiftieth of
-//! the time. A new folder may have the number of one that was removed a moment ago; its first sweep
-//! is then put off like any other, which harms nothing.
+//! A sweep lists the folder, and removes the temporaries that killed processes have left there. To
+//! list a large folder takes longer than to write into it, so sweeps take a fiftieth of the time at
+//! most. A new folder may have the number of one that was removed a moment ago; then its first sweep
+//! is put off, which harms nothing.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::write::FolderId;
+use super::entry::FolderId;
 
 type Sweeps = HashMap<FolderId, (Instant, Duration)>;
 
 static SWEEPS: LazyLock<Mutex<Sweeps>> = LazyLock::new(Mutex::default);
 
-/// One in how much time may be spent sweeping.
+/// Sweeping may take one part in this many of the time.
 const SHARE: u32 = 50;
 
-/// As many folders as are remembered; then all are forgotten.
+/// How many folders are remembered. When there are more, all are forgotten.
 const MAX_FOLDERS: usize = 1024;
 
 /// Sweeps a folder, unless that was done a moment ago.

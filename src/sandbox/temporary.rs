@@ -1,10 +1,11 @@
-//! The names of temporary files: short, random, unlike any target's, and recognisable for certain.
+//! The names of temporary files. They are short and random, and a sweep recognises them for
+//! certain.
 //!
-//! Replacing a file takes a second name in its folder for a moment. A process that is killed in
-//! that moment leaves it behind, and it must be told from a file that a user happens to have named
-//! alike. So the name carries check digits over the identities of the two files that can stand at
-//! it, the new one and, once they are exchanged, the displaced one: a file is a leftover if its
-//! name was made for it.
+//! Replacing a file takes a second name in its folder for a moment. A process that is killed in that
+//! moment leaves the file at that name behind. Such a leftover must not be confused with a user's file
+//! whose name happens to look alike. So the name has check digits over the identities of the two files
+//! that can stand at it: the new one and, after the exchange, the displaced one. A file is a leftover if
+//! the name at which it stands was made for it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -19,9 +20,9 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_DIGITS: usize = 8;
 const CHECK_DIGITS: usize = 6;
 
-/// What tells one file from all others of its file system, those that came before it included:
-/// inode numbers are used again, so the time of birth, in nanoseconds since 1970, stands beside.
-/// It is 0 on systems that do not know it.
+/// The identity of a file among all files of its file system, past ones included. Inode numbers are
+/// reused, so the time of birth belongs to it, in nanoseconds since 1970; it is 0 on systems that do not
+/// know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) inode: u64,
@@ -29,8 +30,8 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Stands for a file that is not there yet, as one has to be created under some name before it
-    /// has an identity.
+    /// The identity of a file that does not exist yet. A file must be created under some name before it
+    /// has one.
     pub(super) const UNKNOWN: Self = Self { inode: 0, born: 0 };
 }
 
@@ -40,10 +41,10 @@ pub(super) fn new_name(new: Identity, displaced: Identity) -> String {
     named(&digits(RandomState::new().build_hasher().finish(), RANDOM_DIGITS), new, displaced)
 }
 
-/// The name of the empty file that the writers of one file contend for: the same for all of them,
-/// and recognisable as a leftover like that of a temporary that has no identity yet.
+/// The name of the empty file that the writers of one file contend for. It is the same for all of them,
+/// and a sweep recognises it like the name of a temporary whose file has no identity yet.
 #[cfg(any(windows, test))]
-pub(super) fn turn_name(Identity { inode, born }: Identity) -> String {
+pub(super) fn writer_lock_name(Identity { inode, born }: Identity) -> String {
     let bits = leading_bits(&format!("ringfence turn {inode} {born}"));
     named(&digits(bits, RANDOM_DIGITS), Identity::UNKNOWN, Identity::UNKNOWN)
 }
@@ -118,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_turn_has_one_name_per_file_and_is_known_while_it_is_empty() {
-        let name = turn_name(NEW);
-        assert_eq!(name, turn_name(NEW));
-        assert_ne!(name, turn_name(OLD));
+        let name = writer_lock_name(NEW);
+        assert_eq!(name, writer_lock_name(NEW));
+        assert_ne!(name, writer_lock_name(OLD));
         assert!(is_leftover(&name, OLD, 0));
         assert!(!is_leftover(&name, OLD, 1));
     }

@@ -1,22 +1,25 @@
-//! Where no system call promises not to wait, nothing is read at once.
+//! macOS and Windows: no system call promises not to wait, so nothing is read at once.
 
+use std::fs::File;
 use std::path::Path;
 
+use super::buffer::ReadBuffer;
+use super::file::CachedRead;
+use super::root::Sandbox;
 use super::system::Directory;
-use super::{ReadBuffer, Root, WholeFile};
 use crate::path::WorkspacePath;
 
 pub(super) fn open_root(_: &Path) -> Option<Directory> {
     None
 }
 
-pub(super) fn recall(_: &Root) {}
+pub(super) fn learn(_: &Sandbox, _: &File) {}
 
 pub(super) fn read<'buffer>(
-    _: &Root,
+    _: &Sandbox,
     _: &WorkspacePath,
     _: u64,
     _: &'buffer mut ReadBuffer,
-) -> Option<WholeFile<'buffer>> {
-    None
+) -> CachedRead<'buffer> {
+    CachedRead::WouldWait
 }

@@ -1,68 +1,42 @@
 //! The hand-over-hand walk: one component at a time, beneath the handle of the one before.
 //!
-//! Links are never followed by the system here. A link is read, and its components are put in
-//! front of what is still ahead; `..`, which only links can bring, steps back to the handle that
-//! the walk came through, never by name. So wherever another process moves things meanwhile, each
-//! handle was reached from the root by names that were no links at that moment.
+//! The system never follows a link here. The walk reads a link and puts the target's components in
+//! front of those that are still ahead. Two things lead out, and are refused: a `..` above the
+//! root ([`PathWalk::step_back`]), and an absolute target outside the root ([`PathWalk::follow`]). `..`,
+//! which only links can bring, steps back to the handle that the walk came through, never by name.
+//! Another process may move things meanwhile; still, each handle was reached from the root by
+//! names that were no links at that moment.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 
+use super::entry::{Found, LinkTarget, MAX_LINKS, Step};
+use super::error::OpenError;
+use super::root::Sandbox;
 use super::system::{self, Directory};
-use super::{MAX_LINKS, OpenError, Root};
 use crate::path::WorkspacePath;
 
-/// One step of a path, as links may hold them too.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Into, or onto, the entry of that name.
-    Into(OsString),
-    /// `.`, or a trailing separator: what stands before it must be a directory.
-    Stay,
-    /// `..`
-    Up,
-}
-
-/// What a link points to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum LinkTarget {
-    /// Relative to the directory that holds the link.
-    Relative(Vec<Step>),
-    /// Absolute, inside the root: relative to the root.
-    FromRoot(Vec<Step>),
-    /// Absolute, elsewhere.
-    Outside,
-}
-
-/// What stood at a name.
-pub(super) enum Entry<T> {
-    /// What was asked for, open.
-    Opened(T),
-    /// A symbolic link (on Windows, also a junction).
-    Link(LinkTarget),
-}
-
 /// Opens the last component.
-pub(super) type OpenLast<'a, T> =
-    &'a dyn Fn(&Root, &Directory, &OsStr) -> Result<Entry<T>, OpenError>;
+pub(super) type OpenLast<'a, T> = &'a dyn Fn(&Directory, &OsStr) -> Result<Found<T>, OpenError>;
 
 /// A walk from the root, and where it ended.
-pub(super) struct Walk<'root> {
-    root: &'root Root,
-    /// The directories walked into, outermost first. Their handles are what `..` steps back to; of
-    /// a deep path only the innermost are kept.
+pub(super) struct PathWalk<'root> {
+    root: &'root Sandbox,
+    /// The directories walked into, outermost first. `..` steps back to their handles. Only the
+    /// innermost [`MAX_HANDLES`] handles are kept.
     entered: Vec<(OsString, Option<Directory>)>,
     /// The steps still to take, the next one last.
     ahead: Vec<Step>,
     links: u32,
 }
 
-/// How many handles a walk holds at the most, beside the root's: a path may have two thousand
-/// components, and a process a thousand handles.
+/// How many handles a walk holds at most, beside the root's. A path may have two thousand components,
+/// and a process may have a thousand handles.
 const MAX_HANDLES: usize = 32;
 
-impl<'root> Walk<'root> {
-    /// Stands at the root with the path's names ahead.
-    pub(super) fn new(root: &'root Root, path: &WorkspacePath) -> Self {
+impl<'root> PathWalk<'root> {
+    /// A walk that stands at the root, with the path's names still to take.
+    pub(super) fn new(root: &'root Sandbox, path: &WorkspacePath) -> Self {
         let ahead = path.names().rev().map(|name| Step::Into(name.into())).collect();
         Self { root, entered: Vec::new(), ahead, links: 0 }
     }
@@ -83,7 +57,7 @@ impl<'root> Walk<'root> {
 
     /// The names that lead from the root to the directory that holds the last component, free of
     /// links when they were walked.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a kernel tier re-opens"))]
+    #[cfg(target_os = "linux")]
     pub(super) fn entered_names(&self) -> impl Iterator<Item = &OsStr> {
         self.entered.iter().map(|(name, _)| name.as_os_str())
     }
@@ -92,17 +66,18 @@ impl<'root> Walk<'root> {
         match step {
             Step::Stay => Ok(()),
             Step::Up => self.step_back(),
-            Step::Into(name) => match system::open_directory(self.root, self.here(), &name)? {
-                Entry::Opened(directory) => {
+            Step::Into(name) => match system::open_directory(self.here(), &name)? {
+                Found::Opened(directory) => {
                     self.enter(name, directory);
                     Ok(())
                 }
-                Entry::Link(target) => self.follow(target),
+                Found::Link(target) => self.follow(target),
             },
         }
     }
 
-    /// `None` where the last component was a link that lies ahead now.
+    /// `None` if the last component was a link. The steps of its target are then the next ones to
+    /// take.
     fn last_step<T>(
         &mut self,
         step: &Step,
@@ -116,9 +91,9 @@ impl<'root> Walk<'root> {
                 OsStr::new(".")
             }
         };
-        match open_last(self.root, self.here(), name)? {
-            Entry::Opened(opened) => Ok(Some(opened)),
-            Entry::Link(target) => {
+        match open_last(self.here(), name)? {
+            Found::Opened(opened) => Ok(Some(opened)),
+            Found::Link(target) => {
                 self.follow(target)?;
                 Ok(None)
             }
@@ -145,8 +120,8 @@ impl<'root> Walk<'root> {
         }
     }
 
-    /// Comes to the innermost directory anew, whose handle was let go. Its names were no links
-    /// when they were walked; if one is a link by now, somebody has exchanged it.
+    /// Opens the innermost directory anew, whose handle was let go. Its names were no links when they
+    /// were walked; a name that is a link by now was exchanged by another process.
     fn walk_again(&mut self) -> Result<(), OpenError> {
         let here = descend(self.root, self.entered.iter().map(|(name, _)| name.as_os_str()))?;
         if let Some((_, innermost)) = self.entered.last_mut() {
@@ -162,11 +137,11 @@ impl<'root> Walk<'root> {
         }
         let steps = match target {
             LinkTarget::Relative(steps) => steps,
-            LinkTarget::FromRoot(steps) => {
+            LinkTarget::Absolute(target) => {
+                let steps = self.root.steps_to(&target).ok_or(OpenError::Escapes)?;
                 self.entered.clear();
                 steps
             }
-            LinkTarget::Outside => return Err(OpenError::Escapes),
         };
         self.ahead.extend(steps.into_iter().rev());
         Ok(())
@@ -175,16 +150,66 @@ impl<'root> Walk<'root> {
 
 /// Walks from the root into folders by names of which none may be a link; `None` is the root.
 pub(super) fn descend<'names>(
-    root: &Root,
+    root: &Sandbox,
     names: impl IntoIterator<Item = &'names OsStr>,
 ) -> Result<Option<Directory>, OpenError> {
     let mut here: Option<Directory> = None;
     for name in names {
         let parent = here.as_ref().unwrap_or(&root.directory);
-        match system::open_directory(root, parent, name)? {
-            Entry::Opened(directory) => here = Some(directory),
-            Entry::Link(_) => return Err(OpenError::Escapes),
+        match system::open_directory(parent, name)? {
+            Found::Opened(directory) => here = Some(directory),
+            Found::Link(_) => return Err(OpenError::Escapes),
         }
     }
     Ok(here)
+}
+
+/// Opens a file to read it.
+pub(super) fn open_to_read(root: &Sandbox, path: &WorkspacePath) -> Result<File, OpenError> {
+    let must_be_directory = path.must_be_directory();
+    PathWalk::new(root, path)
+        .finish(&|parent, name| system::open_to_read(parent, name, must_be_directory))
+}
+
+/// Opens a folder to create in.
+pub(super) fn open_to_write_in(
+    root: &Sandbox,
+    path: &WorkspacePath,
+) -> Result<Directory, OpenError> {
+    PathWalk::new(root, path).finish(&system::open_directory_to_write_in)
+}
+
+/// Opens a folder to list it.
+pub(super) fn open_to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
+    PathWalk::new(root, path).finish(&system::open_directory_to_list)
+}
+
+/// Opens a folder to list it, by names of which none may be a link.
+pub(super) fn open_to_list_by_names(
+    root: &Sandbox,
+    names: &[&OsStr],
+) -> Result<Directory, OpenError> {
+    let Some((last, names)) = names.split_last() else {
+        return root.directory.reopen_to_list();
+    };
+    let parent = descend(root, names.iter().copied())?;
+    // By its name, because a folder that may be read but not entered cannot be opened from within.
+    match system::open_directory_to_list(parent.as_ref().unwrap_or(&root.directory), last)? {
+        Found::Opened(directory) => Ok(directory),
+        Found::Link(_) => Err(OpenError::Escapes),
+    }
+}
+
+/// Follows all links of a path. Gives the folder in which the path ends, open to create in, and
+/// the last name, which was no link a moment ago.
+pub(super) fn resolve(
+    root: &Sandbox,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
+    PathWalk::new(root, path).finish(&|parent, name| {
+        Ok(match system::read_link(parent, name)? {
+            Some(target) => Found::Link(target),
+            None => Found::Opened((parent.reopen_to_write_in()?, name.to_owned())),
+        })
+    })
 }

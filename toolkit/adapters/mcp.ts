@@ -1,20 +1,20 @@
 // Model Context Protocol: tools with output schemas and annotations, and their results.
 
-import { TOOL_RESULT_SCHEMAS } from "../definitions/results.js";
-import { providerName, TOOL_METADATA, type ToolName } from "../definitions/tools.js";
+import { providerName } from "../definitions/tools.js";
 import type { ToolResult } from "../result.js";
-import { selected, type ToolSelection } from "./names.js";
+import { answerTextOf } from "./mcp-text.js";
+import { describe, type ToolSelection } from "./names.js";
 
 /** A tool for the answer to `tools/list`. */
 export interface McpTool {
   name: string;
-  /** For people to read. */
+  /** The title for people. */
   title: string;
   description: string;
   inputSchema: McpSchema;
-  outputSchema: McpSchema;
+  outputSchema?: McpSchema;
   annotations: {
-    /** Where clients of before 2025-06-18 look for the title. */
+    /** The title once more: clients of protocol versions before 2025-06-18 look for it here. */
     title: string;
     readOnlyHint: boolean;
     destructiveHint: boolean;
@@ -30,33 +30,25 @@ interface McpSchema {
   [key: string]: unknown;
 }
 
-const TITLES: { readonly [Name in ToolName]: string } = {
-  read_file: "Read a file",
-  workspace_create_file: "Create a file",
-  "workspace.read_file": "Read a source document",
-  read: "Read a URI",
-};
-
 /** The tools for `tools/list`. */
 export function toMcpTools(options?: ToolSelection): McpTool[] {
-  return selected(options).map((definition) => {
-    const { name } = definition;
-    const { isWriteOp } = TOOL_METADATA[name];
+  return describe(options).map((description) => {
+    const { definition, metadata, title, resultSchema, isOpenWorld = false } = description;
+    const { isWriteOp } = metadata;
     return {
-      name: providerName(name),
-      title: TITLES[name],
+      name: providerName(definition.name),
+      title,
       description: definition.description,
       inputSchema: copyOf(definition.parameters),
-      outputSchema: copyOf(TOOL_RESULT_SCHEMAS[name]),
+      ...(resultSchema === undefined ? {} : { outputSchema: withHint(copyOf(resultSchema)) }),
       annotations: {
-        title: TITLES[name],
+        title,
         readOnlyHint: !isWriteOp,
-        // With `overwrite` it replaces files.
+        // With `overwrite`, a write replaces a file.
         destructiveHint: isWriteOp,
-        // Repeated without `overwrite` it fails, and changes nothing.
+        // Repeated without `overwrite`, a write fails and changes nothing.
         idempotentHint: true,
-        // The `read` tool reaches whatever the host's fetch reaches.
-        openWorldHint: name === "read",
+        openWorldHint: isOpenWorld,
       },
     };
   });
@@ -70,21 +62,45 @@ function copyOf(schema: {
   return structuredClone(schema) as McpSchema;
 }
 
+/** Adds `hint` to the schema of the data: clients may show their model the data only. */
+function withHint(schema: McpSchema): McpSchema {
+  const description = "What the next call could be, or what of the arguments was ignored.";
+  return { ...schema, properties: { hint: { type: "string", description }, ...schema.properties } };
+}
+
 /** The answer to `tools/call`. */
 export interface McpToolResult {
   content: { type: "text"; text: string }[];
-  /** The data, which fits the tool's output schema. */
+  /** The data, which fits the tool's output schema, and `hint` where there is one. */
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   [key: string]: unknown;
 }
 
-/** The answer to `tools/call`. */
+/**
+ * The answer to `tools/call`. The data comes as structured content and as text: the document itself, then one
+ * line about it, with the hint if there is one.
+ */
 export function toMcpToolResult(result: ToolResult): McpToolResult {
   if (result.status !== "success") {
-    return { content: [{ type: "text", text: JSON.stringify(result) }], isError: true };
+    return { content: [textBlock(JSON.stringify(result))], isError: true };
   }
-  const content = [{ type: "text" as const, text: JSON.stringify(result.data) }];
-  if (result.hint !== undefined) content.push({ type: "text", text: result.hint });
-  return { content, structuredContent: result.data as Record<string, unknown> };
+  const { data, hint } = result;
+  const { texts, note } = answerTextOf(data);
+  const line = hint === undefined ? note : `${note} ${hint}`;
+  // Some providers refuse an empty text block.
+  const blocks = [...texts.filter((text) => text !== ""), line];
+  return { content: blocks.map(textBlock), ...structured(data, hint) };
+}
+
+/** The data as structured content. MCP allows objects only. */
+function structured(data: unknown, hint: string | undefined): Partial<McpToolResult> {
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return {};
+  const fields = data as Record<string, unknown>;
+  const isTold = hint === undefined || Object.hasOwn(fields, "hint");
+  return { structuredContent: isTold ? fields : { ...fields, hint } };
+}
+
+function textBlock(text: string): { type: "text"; text: string } {
+  return { type: "text", text };
 }

@@ -1,16 +1,18 @@
 // OpenAI: function tools of Chat Completions and of Responses, and their results.
 
-import { type JsonSchema, providerName } from "../definitions/tools.js";
+import type { JsonSchema } from "../definitions/tool.js";
+import { providerName } from "../definitions/tools.js";
+import { ownOf } from "../own.js";
 import type { ToolResult } from "../result.js";
 import { selected, type ToolSelection } from "./names.js";
 
 /** Options of `toOpenAITools`. */
 export interface OpenAIToolOptions extends ToolSelection {
-  /** Which API they are for: Chat Completions, by default, or Responses. */
+  /** The API: Chat Completions (the default) or Responses. */
   api?: "chat" | "responses" | null;
   /**
-   * Structured Outputs: every key is required, what is optional is nullable, there is no `default`
-   * and no other key. Default `false`.
+   * Structured Outputs: every key is required, optional keys are nullable, there is no `default`, and further
+   * keys are forbidden. Tools have the key `strict` only if this option is given, because some servers refuse it.
    */
   strict?: boolean | null;
 }
@@ -22,7 +24,8 @@ export interface OpenAIChatTool {
     name: string;
     description: string;
     parameters: Record<string, unknown>;
-    strict: boolean;
+    /** Present only if the option was given. */
+    strict?: boolean;
   };
 }
 
@@ -32,7 +35,8 @@ export interface OpenAIResponsesTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
-  strict: boolean;
+  /** Present only if the option was given. The official type declares it as always present. */
+  strict: boolean | null;
 }
 
 /** The tools for Responses, or for Chat Completions. */
@@ -45,28 +49,47 @@ export function toOpenAITools(
 export function toOpenAITools(
   options?: OpenAIToolOptions,
 ): OpenAIResponsesTool[] | OpenAIChatTool[] {
-  const strict = options?.strict === true;
+  const strict = ownOf(options, "strict") ?? null;
   const tools = selected(options).map(({ name, description, parameters }) => ({
     name: providerName(name),
     description,
-    parameters: (strict
+    parameters: (strict === true
       ? strictSchema(parameters)
       : structuredClone(parameters)) as object as Record<string, unknown>,
-    strict,
+    ...(strict === null ? {} : { strict }),
   }));
-  return options?.api === "responses"
-    ? tools.map((tool) => ({ type: "function", ...tool }))
+  return ownOf(options, "api") === "responses"
+    ? tools.map((tool) => ({ type: "function", ...tool }) as OpenAIResponsesTool)
     : tools.map((tool) => ({ type: "function", function: tool }));
 }
 
-/** A schema as Structured Outputs take it, with what they refuse left out, at every level. */
+/** A schema in the form of Structured Outputs. Keywords that these refuse are left out at every level. */
 export function strictSchema(schema: JsonSchema, isRequired = true): object {
-  const { type, description, properties, required = [] } = schema;
+  const { type, description, properties, required = [], items } = schema;
+  const isObject = type === "object" || properties !== undefined;
   return {
-    type: isRequired ? type : [type, "null"],
+    ...(type === undefined ? {} : { type: isRequired ? type : [type, "null"] }),
     ...(description === undefined ? {} : { description }),
-    ...(properties === undefined ? {} : strictObject(properties, required)),
+    ...valuesOf(schema, isRequired),
+    ...(items === undefined ? {} : { items: strictSchema(items) }),
+    ...(isObject ? strictObject(properties ?? {}, required) : {}),
   };
+}
+
+/** The allowed values; `null` is among them if the key is optional. */
+function valuesOf(schema: JsonSchema, isRequired: boolean): object {
+  const { enum: values, anyOf, const: only } = schema;
+  const list = values ?? (only === undefined ? undefined : [only]);
+  return {
+    ...(list === undefined ? {} : { enum: isRequired ? [...list] : [...new Set([...list, null])] }),
+    ...(Array.isArray(anyOf) ? { anyOf: strictChoices(anyOf, isRequired) } : {}),
+  };
+}
+
+function strictChoices(choices: readonly JsonSchema[], isRequired: boolean): object[] {
+  const strict = choices.map((choice) => strictSchema(choice));
+  const hasNull = choices.some(({ type }) => type === "null");
+  return isRequired || hasNull ? strict : [...strict, { type: "null" }];
 }
 
 function strictObject(

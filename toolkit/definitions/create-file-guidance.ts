@@ -1,4 +1,4 @@
-// What models are told of `workspace_create_file`: TUL-004 §7, in the specification's words.
+// The texts for models about `workspace_create_file`: TUL-004 §7, in the words of the specification.
 
 /** The catalog description, TUL-004 §7.1, as Markdown. */
 export const CREATE_FILE_CATALOG_TEXT = `**workspace_create_file**

@@ -1,201 +1,102 @@
-// The four tools as models see them. `read_file` is that of its specification §4.4, to the letter.
+// The tools by name. A new tool gets a file of its own in this folder, and its two lines here.
 
-import type { CreateFileArguments, ReadSourceArguments } from "../../index.js";
-
-/** As much of JSON Schema as the tools need. */
-export interface JsonSchema {
-  readonly type: "object" | "string" | "number" | "integer" | "boolean" | "array" | "null";
-  readonly description?: string;
-  readonly default?: string | number | boolean;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-}
-
-/** A tool as models see it, in no provider's form. */
-export interface ToolDefinition {
-  readonly name: ToolName;
-  readonly description: string;
-  readonly parameters: JsonSchema & {
-    readonly type: "object";
-    readonly properties: Readonly<Record<string, JsonSchema>>;
-    readonly required: readonly string[];
-  };
-}
+import { CREATE_FILE, type CreateFileToolArguments } from "./create-file.js";
+import { FIND_FILES, type FindFilesToolArguments } from "./find-files.js";
+import { READ, type ReadToolArguments } from "./read.js";
+import { READ_FILE, type ReadFileToolArguments } from "./read-file.js";
+import { READ_FILES, type ReadFilesToolArguments } from "./read-files.js";
+import { READ_SOURCE, type ReadSourceToolArguments } from "./read-source.js";
+import { REGEXP_SEARCH, type RegexpSearchToolArguments } from "./regexp-search.js";
+import type { ToolDescription, ToolMetadata } from "./tool.js";
+import { TREE, type TreeToolArguments } from "./tree.js";
 
 /** The arguments of each tool, as its definition has them. */
 export interface ToolArguments {
-  read_file: {
-    /** Relative to the workspace root. */
-    path: string;
-    /** First line of the window, an integer >= 1. Default 1. */
-    start_line?: number | null;
-    /** Most lines that come, an integer from 1 to 500. Default 200. */
-    max_lines?: number | null;
-    /** Whether `meta.sha256` is wanted, which `expectedHash` takes. Default `false`. */
-    include_hash?: boolean | null;
-  };
-  workspace_create_file: CreateFileArguments;
-  "workspace.read_file": ReadSourceArguments;
-  read: {
-    /** A `file:` URI, or any that the host's fetch reads. */
-    uri: string;
-  };
+  read_file: ReadFileToolArguments;
+  read_files: ReadFilesToolArguments;
+  workspace_create_file: CreateFileToolArguments;
+  "workspace.read_file": ReadSourceToolArguments;
+  read: ReadToolArguments;
+  regexp_search: RegexpSearchToolArguments;
+  find_files: FindFilesToolArguments;
+  tree: TreeToolArguments;
 }
 
 /** The name of a tool, and its key everywhere. */
 export type ToolName = keyof ToolArguments;
 
-const READ_FILE_DEFINITION = {
-  name: "read_file",
-  description:
-    "Reads a UTF-8 text file in the workspace and returns a line-limited content window.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: {
-        type: "string",
-        description: 'Workspace-root-relative file path to read (e.g., "src/main.ts").',
-      },
-      start_line: {
-        type: "number",
-        default: 1,
-        description: "1-based start line of the returned window (default: 1).",
-      },
-      max_lines: {
-        type: "number",
-        default: 200,
-        description: "Maximum number of lines to return (default: 200).",
-      },
-    },
-    required: ["path"],
-  },
-} as const;
+/** The description of each tool, in the order in which tools are listed. */
+export const TOOL_DESCRIPTIONS = {
+  read_file: READ_FILE,
+  read_files: READ_FILES,
+  workspace_create_file: CREATE_FILE,
+  "workspace.read_file": READ_SOURCE,
+  read: READ,
+  regexp_search: REGEXP_SEARCH,
+  find_files: FIND_FILES,
+  tree: TREE,
+} as const satisfies { readonly [Name in ToolName]: ToolDescription<Name> };
 
-const CREATE_FILE_DEFINITION = {
-  name: "workspace_create_file",
-  description:
-    "Create a new file in the user’s workspace or fully replace an existing file when explicitly allowed.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: {
-        type: "string",
-        description: "Relative file path inside the workspace.",
-      },
-      content: {
-        type: "string",
-        description:
-          "Full text content of the file (UTF-8, no BOM, `\\n` line endings recommended).",
-      },
-      overwrite: {
-        type: "boolean",
-        default: false,
-        description:
-          "Set to true if the file already exists and you intend to replace it (default: false).",
-      },
-    },
-    required: ["path", "content"],
-  },
-} as const;
+type Descriptions = typeof TOOL_DESCRIPTIONS;
 
-const READ_SOURCE_DEFINITION = {
-  name: "workspace.read_file",
-  description:
-    "Retrieves the full content of a source document from the cloud source store by its DocPath.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: {
-        type: "string",
-        description:
-          "Canonical DocPath of the document, exactly as the RAG snippet header gives it.",
-      },
-      maxBytes: {
-        type: "integer",
-        minimum: 1,
-        description: "Maximum number of bytes to return; if omitted, the entire file is returned.",
-      },
-    },
-    required: ["path"],
-  },
-} as const;
+/** The names, in the order of the descriptions. */
+export const TOOL_NAMES = Object.keys(TOOL_DESCRIPTIONS) as readonly ToolName[];
 
-const READ_DEFINITION = {
-  name: "read",
-  description:
-    "Reads a text file of the workspace (file:///path) or of the current chat (file:path), or a remote URL.",
-  parameters: {
-    type: "object",
-    properties: {
-      uri: {
-        type: "string",
-        description:
-          'URI to read (e.g., "file:///assets/brand.md", "file:notes.md", "https://example.com/").',
-      },
-    },
-    required: ["uri"],
-  },
-} as const;
+/** One field of every description, by the tools' names. */
+export function fieldOfAll<Field extends keyof ToolDescription>(
+  field: Field,
+): { readonly [Name in ToolName]: Descriptions[Name] extends Record<Field, infer T> ? T : never } {
+  const entries = TOOL_NAMES.map((name) => {
+    const description: ToolDescription = TOOL_DESCRIPTIONS[name];
+    return [name, description[field]];
+  });
+  return Object.fromEntries(entries);
+}
 
-/** The tools by name. */
-export const TOOL_DEFINITIONS = {
-  read_file: READ_FILE_DEFINITION,
-  workspace_create_file: CREATE_FILE_DEFINITION,
-  "workspace.read_file": READ_SOURCE_DEFINITION,
-  read: READ_DEFINITION,
-} as const satisfies { readonly [Name in ToolName]: ToolDefinition & { readonly name: Name } };
+/** The tools as models see them. */
+export const TOOL_DEFINITIONS = fieldOfAll("definition");
+
+/** The metadata of the tools. */
+export const TOOL_METADATA: { readonly [Name in ToolName]: ToolMetadata<Name> } =
+  fieldOfAll("metadata");
+
+/** Whether a value is the name of one of ringfence's tools. */
+export function isToolName(name: unknown): name is ToolName {
+  return typeof name === "string" && Object.hasOwn(TOOL_DESCRIPTIONS, name);
+}
+
+/** The name of a tool for providers: without dots. */
+export type ProviderName<Name extends string> = Name extends `${infer Head}.${infer Rest}`
+  ? `${Head}_${ProviderName<Rest>}`
+  : Name;
+
+/** The name of a tool for providers, which allow only letters, digits, `_` and `-`. `invoke` understands both. */
+export function providerName<Name extends string>(name: Name): ProviderName<Name> {
+  return name.replaceAll(".", "_") as ProviderName<Name>;
+}
 
 /**
- * Arguments that a tool takes though its specification's definition does not tell models of them: a
- * host, or a model that was told by its prompt, replaces by them only the file that was read.
+ * The tool that a name means. Dots may be written as `_`, and `functions.` may stand before the name: some models
+ * write that.
  */
-export const FURTHER_PARAMETERS: {
-  readonly [Name in ToolName]?: Readonly<Record<string, JsonSchema>>;
-} = {
-  read_file: { include_hash: { type: "boolean" } },
-  workspace_create_file: { expectedHash: { type: "string" } },
-};
-
-/** What a host knows of a tool beside what models see. */
-export interface ToolMetadata {
-  readonly name: ToolName;
-  /** Whether it writes, and so is refused under the write scope `"read-only"`. */
-  readonly isWriteOp: boolean;
-  readonly description: string;
-  /** TUL-004 §4.1. */
-  readonly category: "workspace";
-  /** Where it is executed; a server advertises and forwards what belongs to the client. */
-  readonly executionLocation: "client" | "server";
+export function toolNamed(name: unknown): ToolName | null {
+  return namedAmong(TOOL_NAMES, name);
 }
 
-const metadata = <Name extends ToolName>(
-  name: Name,
-  isWriteOp: boolean,
-  executionLocation: "client" | "server",
-) => {
-  const { description } = TOOL_DEFINITIONS[name];
-  return { name, isWriteOp, description, category: "workspace", executionLocation } as const;
-};
-
-/** The metadata of the tools by name. */
-export const TOOL_METADATA = {
-  read_file: metadata("read_file", false, "client"),
-  workspace_create_file: metadata("workspace_create_file", true, "client"),
-  "workspace.read_file": metadata("workspace.read_file", false, "server"),
-  read: metadata("read", false, "client"),
-} as const satisfies { readonly [Name in ToolName]: ToolMetadata };
-
-/** The names, in the order of the definitions. */
-export const TOOL_NAMES = Object.keys(TOOL_DEFINITIONS) as readonly ToolName[];
-
-/** Whether a text is the name of a tool; what an object inherits is none. */
-export function isToolName(name: unknown): name is ToolName {
-  return typeof name === "string" && Object.hasOwn(TOOL_DEFINITIONS, name);
+/** `toolNamed` among other names. */
+export function namedAmong<Name extends string>(
+  names: readonly Name[],
+  name: unknown,
+): Name | null {
+  const plain = typeof name === "string" ? name.replace(/^functions\./, "") : name;
+  return (
+    names.find((known) => known === plain) ??
+    names.find((known) => providerName(known) === plain) ??
+    null
+  );
 }
 
-/** Providers take letters, digits, `_` and `-` alone; `invoke` understands the name either way. */
-export function providerName(name: ToolName): string {
-  return name.replaceAll(".", "_");
+/** The name of a tool in its events; a host's own tools have theirs. */
+export function eventNameOf(name: string): string {
+  return isToolName(name) ? TOOL_DESCRIPTIONS[name].eventName : name;
 }

@@ -1,31 +1,36 @@
-// The tools over a root that is not the operator's choice but the client's.
+// A toolkit for the MCP server without `--root`: its workspace is one of the client's roots.
 
-import { fileURLToPath } from "node:url";
 import type { WriteScope } from "../../index.js";
 import { untilAborted } from "../abort.js";
-import { type AgentToolkit, allowedTools, createAgentToolkit } from "../agent-toolkit.js";
+import {
+  type AgentToolkit,
+  allowedTools,
+  createAgentToolkit,
+  type InvokeOptions,
+} from "../agent-toolkit.js";
 import { runtimeFailure } from "../result.js";
+import { pathOfRootUri } from "./root-uri.js";
 import type { McpToolkit } from "./server.js";
 
-/** A toolkit over the roots that it is told of. */
+/** A toolkit whose workspace follows the client's roots. */
 export interface ClientRootsToolkit extends McpToolkit {
-  /** From now on the first of the roots that can be opened is the workspace, or there is none. */
+  /** Replaces the roots. The first one that can be opened becomes the workspace; there may be none. */
   follow(uris: Promise<readonly string[]>): void;
 }
 
 /**
- * A toolkit whose workspace is the first of the client's roots that can be opened. Calls wait until it is
- * known which one that is.
+ * A toolkit whose workspace is the first of the client's roots that can be opened. Calls wait until the roots are
+ * known. A replaced workspace is closed when its last call has ended.
  *
- * @param onNone told why there is no workspace, in a sentence
+ * @param onNone called with a sentence when there is no workspace
  */
 export function createClientRootsToolkit(
   writeScope: WriteScope,
   onNone: (why: string) => void,
 ): ClientRootsToolkit {
-  let opened: Promise<AgentToolkit | null> = Promise.resolve(null);
+  let present: Promise<Shared | null> = Promise.resolve(null);
 
-  async function open(uris: Promise<readonly string[]>): Promise<AgentToolkit | null> {
+  async function open(uris: Promise<readonly string[]>): Promise<Shared | null> {
     let roots: readonly string[];
     try {
       roots = await uris;
@@ -38,30 +43,71 @@ export function createClientRootsToolkit(
     return toolkit;
   }
 
-  const invoke = async (name: string, args: unknown, options?: { signal?: AbortSignal | null }) => {
-    const toolkit = await untilAborted(options?.signal, () => opened);
-    if (toolkit === null) {
+  /** Waits for the workspace. If the roots change meanwhile, waits for the new one. */
+  async function newest(signal: AbortSignal | null | undefined): Promise<Shared | null> {
+    const awaited = present;
+    const shared = await untilAborted(signal, () => awaited);
+    return awaited === present ? shared : newest(signal);
+  }
+
+  const invoke = async (name: string, args: unknown, options?: InvokeOptions | null) => {
+    const shared = await newest(options?.signal);
+    if (shared === null) {
       const message =
         "There is no workspace: the client has given no directory that can be opened. Ask the user to open one.";
       return runtimeFailure(message, { code: "NO_WORKSPACE" }, true);
     }
-    return toolkit.invoke(name, args, options);
+    return shared.use((toolkit) => toolkit.invoke(name, args, options));
   };
   return {
     follow(uris) {
-      opened = open(uris);
+      const former = present;
+      present = open(uris);
+      former.then((shared) => shared?.closeWhenUnused());
     },
-    invoke: invoke as AgentToolkit["invoke"],
+    invoke,
     getAllowedTools: () => allowedTools({ workspaceRoot: "", writeScope }),
   };
 }
 
-function firstOf(uris: readonly string[], writeScope: WriteScope): AgentToolkit | null {
-  for (const uri of uris) {
+/** A toolkit with a count of its calls. It is closed after it has been replaced and its last call has ended. */
+class Shared {
+  readonly #toolkit: AgentToolkit;
+  #users = 0;
+  #isWanted = true;
+
+  constructor(toolkit: AgentToolkit) {
+    this.#toolkit = toolkit;
+  }
+
+  async use<T>(call: (toolkit: AgentToolkit) => Promise<T>): Promise<T> {
+    this.#users += 1;
     try {
-      return createAgentToolkit({ workspaceRoot: fileURLToPath(uri), writeScope });
+      return await call(this.#toolkit);
+    } finally {
+      this.#users -= 1;
+      this.#closeIfUnused();
+    }
+  }
+
+  closeWhenUnused(): void {
+    this.#isWanted = false;
+    this.#closeIfUnused();
+  }
+
+  #closeIfUnused(): void {
+    if (!this.#isWanted && this.#users === 0) this.#toolkit.close();
+  }
+}
+
+function firstOf(uris: readonly string[], writeScope: WriteScope): Shared | null {
+  for (const uri of uris) {
+    const workspaceRoot = pathOfRootUri(uri);
+    if (workspaceRoot === null) continue;
+    try {
+      return new Shared(createAgentToolkit({ workspaceRoot, writeScope }));
     } catch {
-      // Not a file: URI, or nothing that can be opened: the next one may be.
+      // This root cannot be opened; try the next one.
     }
   }
   return null;

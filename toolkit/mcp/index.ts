@@ -1,8 +1,8 @@
 // `ringfence/mcp`: the tools of a toolkit as a Model Context Protocol server, over any transport.
 
+export type { McpRootsFollower } from "./roots.js";
 export {
   createMcpServer,
-  type McpRootsFollower,
   type McpServer,
   type McpServerOptions,
   type McpToolkit,

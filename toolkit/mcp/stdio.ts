@@ -1,138 +1,158 @@
-// A server on this process's standard input and output, which belong to the protocol from then on.
+// Serves MCP on this process's standard input and output.
 
 import { isUtf8 } from "node:buffer";
-import { once } from "node:events";
-import { Transform, type TransformCallback, type Writable } from "node:stream";
-import { ErrorCode, InitializeRequestSchema, JSONRPCMessageSchema } from "./sdk.js";
-import type { McpServer, McpTransport } from "./server.js";
+import type { Readable, Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Inbox } from "./inbox.js";
+import { type Line, LineSplitter } from "./lines.js";
+import { answerToExcess, type ErrorAnswer, readMessage, SizeError } from "./message.js";
+import type { McpTransport, ToolServer } from "./server.js";
 
-/** The longest message in bytes: far more than a file that can be created takes, even if it is all escapes. */
-const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
+/** How long messages are handled before the event loop gets a turn. */
+const TURN_MS = 10;
 
 /**
- * Serves the client at standard input and output until one of the two closes, or a signal comes. What was
- * asked before standard input ended is still answered; the process then has nothing left to do, and ends.
- * It ends with exit code 1 if a message is longer than can be taken.
+ * Serves the client on standard input and output until one of the two closes or a signal comes. Requests that came
+ * before the end of standard input are still answered; then the process ends by itself. It ends with exit code 1 if
+ * a line is longer than `MAX_LINE_BYTES`.
  *
  * @param onEnd called when standard input has ended
  */
-export async function serveStdio(server: McpServer, onEnd: () => void): Promise<void> {
-  const lines = new WholeLines();
-  process.stdin.on("error", (error) => lines.destroy(error));
-  process.stdin.pipe(lines);
-  lines.once("end", onEnd);
-
+export async function serveStdio(server: ToolServer, onEnd: () => void): Promise<void> {
   const leave = (code: number) => void server.close().finally(() => process.exit(code));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => leave(0));
-  // A client that is gone (EPIPE) has no use for an answer.
+  // EPIPE: the client is gone.
   process.stdout.on("error", () => leave(0));
-  lines.once("error", () => leave(1));
-  // Nobody has to read what is told beside.
+  // Standard error may be closed; the server goes on.
   process.stderr.on("error", () => {});
-  // While the client does not read, each answer waits for it with a listener of its own.
-  process.stdout.setMaxListeners(0);
 
-  await server.connect(new LinesTransport(lines, process.stdout));
+  const onInputEnd = (error?: Error) => {
+    if (error === undefined) onEnd();
+    else leave(1);
+  };
+  const transport = new LinesTransport(process.stdin, process.stdout, onInputEnd);
+  server.onunanswered = (id) => transport.settled(id);
+  await server.connect(transport);
 }
 
 /**
- * A message in each line. The SDK's own transport for this leaves a request that is malformed without an
- * answer, though it has an id and somebody waits for it, and takes bytes that are not UTF-8 for U+FFFD.
+ * The transport: one message in each line. The SDK's own transport keeps reading while its client does not read
+ * answers, does not answer a malformed request that has an id, and decodes bytes that are not UTF-8 as U+FFFD.
  */
 class LinesTransport implements McpTransport {
   onmessage?: (message: object) => void;
   onerror?: (error: Error) => void;
   onclose?: () => void;
-  readonly #lines: WholeLines;
+  readonly #input: Readable;
   readonly #output: Writable;
+  readonly #onInputEnd: (error?: Error) => void;
+  readonly #inbox = new Inbox((message) => this.onmessage?.(message));
+  #isClosed = false;
+  #turnBegan = performance.now();
 
-  constructor(lines: WholeLines, output: Writable) {
-    this.#lines = lines;
+  /** @param onInputEnd called when the input has ended, with the error if there was one */
+  constructor(input: Readable, output: Writable, onInputEnd: (error?: Error) => void) {
+    this.#input = input;
     this.#output = output;
+    this.#onInputEnd = onInputEnd;
   }
 
   async start(): Promise<void> {
-    this.#lines.on("data", this.#readLine);
-    this.#lines.on("error", (error) => this.onerror?.(error));
+    this.#read().then(
+      () => this.#onInputEnd(),
+      (error) => {
+        if (this.#isClosed) return;
+        this.onerror?.(error);
+        this.#onInputEnd(error);
+      },
+    );
   }
 
   async close(): Promise<void> {
-    this.#lines.off("data", this.#readLine).pause();
+    this.#isClosed = true;
     this.onclose?.();
   }
 
+  /** Resolves when the message was written to the client. */
   async send(message: object): Promise<void> {
-    if (!this.#output.write(`${JSON.stringify(message)}\n`)) await once(this.#output, "drain");
+    const line = `${JSON.stringify(message)}\n`;
+    this.#inbox.sending(line.length);
+    await new Promise<void>((resolve) => this.#output.write(line, () => resolve()));
+    const { id, method } = message as { id?: string | number; method?: string };
+    if (id !== undefined && method === undefined) this.settled(id);
+    this.#inbox.sent(line.length);
   }
 
-  #readLine = (line: Buffer): void => {
-    let read: unknown;
+  /** Notes that a call has ended; a cancelled call has no answer. */
+  settled(id: string | number): void {
+    this.#inbox.settled(id);
+  }
+
+  async #read(): Promise<void> {
+    const lines = new LineSplitter();
+    for await (const chunk of this.#input) {
+      this.#turnBegan = performance.now();
+      await this.#takeAll(lines.split(chunk));
+      if (this.#isClosed) return;
+    }
+    await this.#takeAll(lines.end());
+  }
+
+  /**
+   * Takes all lines of a chunk before it begins a request, so that a call is not begun if its cancellation is in the
+   * same chunk.
+   */
+  async #takeAll(lines: Iterable<Line>): Promise<void> {
+    for (const line of lines) {
+      for (const message of this.#messagesIn(line)) {
+        this.#take(message.given, message.bytes);
+        if (performance.now() - this.#turnBegan > TURN_MS) await this.#pause();
+      }
+      if (this.#inbox.isFull) {
+        this.#inbox.begin();
+        await this.#inbox.room();
+      }
+      if (this.#isClosed) return;
+    }
+    this.#inbox.begin();
+  }
+
+  async #pause(): Promise<void> {
+    await nextTurn();
+    this.#turnBegan = performance.now();
+  }
+
+  /** The messages of a line. A batch (protocol version 2025-03-26) has several. */
+  #messagesIn(line: Line): { given: unknown; bytes: number }[] {
+    if ("excess" in line) {
+      this.#refuse(
+        new SizeError(`a message was refused that has ${line.excess}`),
+        answerToExcess(line.excess, line.outline),
+      );
+      return [];
+    }
+    const { bytes } = line;
     try {
-      if (!isUtf8(line)) throw new SyntaxError("not UTF-8");
-      read = JSON.parse(line.toString().replace(/^\uFEFF/, ""));
+      if (!isUtf8(bytes)) throw new SyntaxError("not UTF-8");
+      const text = bytes.toString().replace(/^\uFEFF/, "");
+      if (text.trim() === "") return [];
+      const read: unknown = JSON.parse(text);
+      const messages = Array.isArray(read) && read.length > 0 ? read : [read];
+      return messages.map((given) => ({ given, bytes: bytes.length / messages.length }));
     } catch (error) {
       this.onerror?.(error as Error);
-      return;
+      return [];
     }
-    // The revision of 2025-03-26 has batches, and who sends one waits for each of its answers.
-    for (const message of Array.isArray(read) && read.length > 0 ? read : [read]) {
-      this.#receive(message);
-    }
-  };
-
-  #receive(given: unknown): void {
-    const { success, data, error } = JSONRPCMessageSchema.safeParse(given);
-    // The SDK's server would answer its own mistake, and show what its validator says.
-    const begins = success && "method" in data && "id" in data && data.method === "initialize";
-    if (success && (!begins || InitializeRequestSchema.safeParse(data).success)) {
-      this.onmessage?.(data);
-      return;
-    }
-    this.onerror?.(error ?? new TypeError("initialize without its params"));
-    const { id, method, jsonrpc } = (given ?? {}) as Record<string, unknown>;
-    if (method === undefined || (typeof id !== "string" && typeof id !== "number")) return;
-    const isRequest = jsonrpc === "2.0" && typeof method === "string";
-    const answer = isRequest
-      ? { code: ErrorCode.InvalidParams, message: "Invalid params" }
-      : { code: ErrorCode.InvalidRequest, message: "Invalid Request" };
-    this.send({ jsonrpc: "2.0", id, error: answer }).catch((error) => this.onerror?.(error));
-  }
-}
-
-/** Passes on whole lines, one by one; the last may lack its end. */
-class WholeLines extends Transform {
-  #begun: Buffer[] = [];
-  #length = 0;
-
-  constructor() {
-    super({ readableObjectMode: true });
   }
 
-  override _flush(done: TransformCallback): void {
-    this.#endLine();
-    done();
+  #take(given: unknown, bytes: number): void {
+    const read = readMessage(given);
+    if (read.message !== null) this.#inbox.offer(read.message, bytes);
+    else this.#refuse(read.error, read.answer);
   }
 
-  #endLine(): void {
-    if (this.#length > 0) this.push(Buffer.concat(this.#begun));
-    this.#begun = [];
-    this.#length = 0;
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    let from = 0;
-    for (let end = chunk.indexOf("\n"); end !== -1; end = chunk.indexOf("\n", from)) {
-      this.#begun.push(chunk.subarray(from, end));
-      this.#length += end - from;
-      this.#endLine();
-      from = end + 1;
-    }
-    this.#begun.push(chunk.subarray(from));
-    this.#length += chunk.length - from;
-    done(
-      this.#length > MAX_MESSAGE_BYTES
-        ? new RangeError(`a message has more than ${MAX_MESSAGE_BYTES} bytes`)
-        : null,
-    );
+  #refuse(error: Error, answer: ErrorAnswer | null): void {
+    this.onerror?.(error);
+    if (answer !== null) this.send(answer).catch((failed) => this.onerror?.(failed));
   }
 }

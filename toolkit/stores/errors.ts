@@ -1,33 +1,37 @@
-// Errors of content-addressed stores, of the form that the addon's have.
+// Errors of content-addressed stores, in the form of the addon's errors.
 
 import { createHash } from "node:crypto";
 import type { FileStoreError, FileStoreErrorCode } from "../../index.js";
+import { asBytes } from "../bytes.js";
 
-/** `message` becomes `CODE: sentence`; a cause stays out of it, for it may name hosts and keys. */
+/** An error with the message `CODE: sentence`. The cause is not in the message: it may name hosts and keys. */
 export function fileStoreError(
   code: FileStoreErrorCode,
   sentence: string,
   options?: { cause: unknown },
 ): FileStoreError {
   const error = new Error(`${code}: ${sentence}`, options);
+  // Without a prototype: a `get` or `set` on `Object.prototype` would make `defineProperty` throw.
   Object.defineProperty(error, "name", {
+    __proto__: null,
     value: "FileStoreError",
     writable: true,
     configurable: true,
-  });
+  } as object);
   return Object.assign(error, { code }) as FileStoreError;
 }
 
-/** Has anything but 64 lowercase hex digits refused. */
+/** Throws unless the value is 64 lowercase hex digits. */
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash)) return;
   const what = typeof hash === "string" ? "other text" : `a value of type ${typeof hash}`;
   throw fileStoreError("INVALID_ARGUMENT", `hash must be 64 lowercase hex digits, not ${what}`);
 }
 
-/** Has anything but bytes refused. */
-export function checkBytes(bytes: unknown): asserts bytes is Uint8Array {
-  if (bytes instanceof Uint8Array) return;
+/** The bytes of a `Uint8Array` of any realm. Throws for any other value. */
+export function checkedBytes(bytes: unknown): Uint8Array {
+  const checked = asBytes(bytes);
+  if (checked !== null) return checked;
   const what = bytes === null ? "null" : `a value of type ${typeof bytes}`;
   throw fileStoreError("INVALID_ARGUMENT", `bytes must be a Uint8Array, not ${what}`);
 }

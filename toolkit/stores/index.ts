@@ -1,4 +1,4 @@
-// `ringfence/stores`: stores that need nothing but JavaScript. No addon is loaded and no dependency.
+// `ringfence/stores`: stores in pure JavaScript. They load neither the addon nor a dependency.
 
 export {
   type MemoryDocuments,

@@ -1,8 +1,9 @@
 // Stores in this process's memory.
 
 import type { ContentAddressedStore, DocumentStore } from "../../index.js";
-import { checkBytes, checkHash, notFound, sha256 } from "./errors.js";
-import { bytesWanted, copyOf, utf8 } from "./request.js";
+import { asBytes } from "../bytes.js";
+import { checkedBytes, checkHash, notFound, sha256 } from "./errors.js";
+import { checkSize, copyOf, readRequest, signalOf, utf8 } from "./request.js";
 
 /** Documents by their DocPath: a Map, an object, or pairs. Text is kept as UTF-8. */
 export type MemoryDocuments =
@@ -10,44 +11,44 @@ export type MemoryDocuments =
   | Readonly<Record<string, string | Uint8Array>>;
 
 /**
- * A store of the documents that are given to it, as they are now: it keeps copies, and gives
- * copies. DocPaths are exact; of an object only its own keys count.
+ * A store of the given documents. It copies them now, and returns copies. DocPaths are exact. If an object is
+ * given, only its own keys count.
  */
 export function memoryStore(documents: MemoryDocuments): DocumentStore {
   const pairs = isIterable(documents) ? documents : Object.entries(documents);
   const kept = new Map<string, Uint8Array>();
   for (const [docPath, document] of pairs) kept.set(docPath, bytesOf(docPath, document));
   return {
-    async get(docPath, options = {}) {
-      options.signal?.throwIfAborted();
-      const wanted = bytesWanted(options);
+    async get(docPath, request) {
+      const { wanted } = readRequest(request);
       const bytes = kept.get(docPath);
-      return bytes === undefined ? null : { bytes: copyOf(bytes, wanted), sizeBytes: bytes.length };
+      if (bytes === undefined) return null;
+      checkSize(Math.min(wanted, bytes.length));
+      return { bytes: copyOf(bytes, wanted), sizeBytes: bytes.length };
     },
   };
 }
 
-/** A content-addressed store that forgets everything when it is dropped. */
+/** A content-addressed store in memory. */
 export function memoryFileStore(): ContentAddressedStore {
   const kept = new Map<string, Uint8Array>();
   return {
     async putBytes(bytes, options) {
-      options?.signal?.throwIfAborted();
-      checkBytes(bytes);
-      const copy = copyOf(bytes);
+      signalOf(options);
+      const copy = copyOf(checkedBytes(bytes));
       const hash = sha256(copy).toString("hex");
       if (!kept.has(hash)) kept.set(hash, copy);
       return { hash, size: copy.length };
     },
     async getBytes(hash, options) {
-      options?.signal?.throwIfAborted();
+      signalOf(options);
       checkHash(hash);
       const bytes = kept.get(hash);
       if (bytes === undefined) throw notFound(hash);
       return copyOf(bytes);
     },
     async exists(hash, options) {
-      options?.signal?.throwIfAborted();
+      signalOf(options);
       checkHash(hash);
       return kept.has(hash);
     },
@@ -63,6 +64,7 @@ function isIterable(
 function bytesOf(docPath: string, document: unknown): Uint8Array {
   const what = `the document ${JSON.stringify(docPath)}`;
   if (typeof document === "string") return utf8(document, what);
-  if (document instanceof Uint8Array) return copyOf(document);
+  const bytes = asBytes(document);
+  if (bytes !== null) return copyOf(bytes);
   throw new TypeError(`${what} is neither text nor a Uint8Array`);
 }

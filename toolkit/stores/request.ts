@@ -1,22 +1,59 @@
-// What every store does with a request.
+// Reads the request options of `get`, `putBytes`, `getBytes` and `exists`, for all stores.
 
 import type { DocumentRequest } from "../../index.js";
+import { throwIfAborted } from "../abort.js";
+import { MAX_DOCUMENT_BYTES } from "../limits.js";
+import { ownOf } from "../own.js";
 
-/** How many bytes of a document suffice: `Infinity` if nothing is said. */
-export function bytesWanted({ maxBytes }: DocumentRequest): number {
-  if (maxBytes === undefined || maxBytes === null) return Number.POSITIVE_INFINITY;
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-    throw new RangeError(`maxBytes must be an integer >= 1, not ${String(maxBytes)}`);
-  }
-  return maxBytes;
+/** A request, read and checked. */
+export interface ReadRequest {
+  /** How many bytes of the document are wanted; `Infinity` without `maxBytes`. */
+  wanted: number;
+  signal: AbortSignal | null;
 }
 
-/** A copy of the first `count` bytes, in memory of its own: `slice` of a Buffer is a view. */
+/** Reads the second argument of `get`. Throws the reason of an aborted signal. */
+export function readRequest(request: DocumentRequest | null | undefined): ReadRequest {
+  const signal = signalOf(request);
+  const maxBytes = ownOf(request, "maxBytes");
+  if (maxBytes === undefined || maxBytes === null) {
+    return { wanted: Number.POSITIVE_INFINITY, signal };
+  }
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
+    throw new RangeError(`maxBytes must be an integer >= 1, not ${shown(maxBytes)}`);
+  }
+  return { wanted: maxBytes, signal };
+}
+
+/** The signal of options; throws its reason if it is aborted. */
+export function signalOf(
+  options: { signal?: AbortSignal | null } | null | undefined,
+): AbortSignal | null {
+  const signal = ownOf(options, "signal") ?? null;
+  throwIfAborted(signal);
+  return signal;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
+}
+
+/** The largest buffer that all supported engines can make, in bytes: 4 GiB (Node 20). */
+export const MAX_BUFFER_BYTES = 2 ** 32;
+
+/** Throws if more bytes than the limit would be loaded. */
+export function checkSize(count: number, limit = MAX_DOCUMENT_BYTES): void {
+  if (count <= limit) return;
+  const message = `${count} bytes are more than the ${limit} that can be loaded at once`;
+  throw Object.assign(new RangeError(message), { code: "TOO_LARGE" });
+}
+
+/** A copy of the first `count` bytes. (`slice` of a Buffer would be a view of the same memory.) */
 export function copyOf(bytes: Uint8Array, count = Number.POSITIVE_INFINITY): Uint8Array {
   return new Uint8Array(bytes.subarray(0, Math.min(count, bytes.length)));
 }
 
-/** Whether text has no UTF-8: encoders make U+FFFD of a lone surrogate, or throw. */
+/** Whether a text has a lone surrogate. UTF-8 cannot encode one: encoders write U+FFFD or throw. */
 export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }

@@ -1,93 +1,84 @@
-// `ringfence/stores/s3`: object storage that speaks S3, through the client of the AWS SDK, whose
-// business are credentials, endpoint, timeouts and retries.
+// `ringfence/stores/s3`: S3-compatible object storage, through the client of the AWS SDK. The client handles
+// credentials, endpoint, timeouts and retries.
 
 import {
   GetObjectCommand,
-  type GetObjectCommandOutput,
   HeadObjectCommand,
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import type {
-  ContentAddressedStore,
-  DocumentStore,
-  FileStoreError,
-  StoredDocument,
-} from "../../index.js";
-import { untilAborted } from "../abort.js";
-import { checkBytes, checkHash, corrupt, fileStoreError, notFound, sha256 } from "./errors.js";
-import { bytesWanted, copyOf, hasLoneSurrogate } from "./request.js";
+import type { ContentAddressedStore, DocumentStore } from "../../index.js";
+import { throwIfAborted, untilAborted } from "../abort.js";
+import { MAX_DOCUMENT_BYTES } from "../limits.js";
+import { ownOf } from "../own.js";
+import { checkedBytes, checkHash, corrupt, sha256 } from "./errors.js";
+import { copyOf, hasLoneSurrogate, MAX_BUFFER_BYTES, readRequest, signalOf } from "./request.js";
+import { type ObjectRequests, readObject, sizeOrNull } from "./s3-document.js";
+import { isImpossibleKey, isMissing, statusOf, storeErrorOf } from "./s3-errors.js";
 
-/** Where objects are. */
+/** The client, the bucket, and the prefix of the keys. */
 export interface S3Location {
-  /** Of `@aws-sdk/client-s3`, version 3. */
+  /** A client of `@aws-sdk/client-s3`, version 3. */
   client: S3Client;
   bucket: string;
-  /** What every key starts with, to the letter: write a separator, too. Default `""`. */
+  /** The prefix of every key, verbatim: a separator has to be written out. Default `""`. */
   prefix?: string | null;
 }
 
 /** Options of `s3Store`. */
 export interface S3StoreOptions extends S3Location {
   /**
-   * Whether the server keeps keys with a segment `.` or `..`, as Amazon S3 does. Servers that keep
-   * objects as files take `c/../a` for `a`, and find what is outside the prefix. Unless this is
-   * `true`, there is no document under such a DocPath.
+   * Whether the server tells keys with a segment `.` or `..` apart, as Amazon S3 does. Servers that keep objects
+   * as files read `a` for `c/../a`, and would leave the prefix. Unless this is `true`, such a DocPath has no
+   * document.
    */
   exactKeys?: boolean | null;
 }
 
 /**
- * The objects of a bucket as documents. The key is prefix and DocPath, verbatim; no more than
- * `maxBytes` are fetched.
+ * The objects of a bucket as documents. The key is prefix and DocPath, verbatim. At most `maxBytes` of a document
+ * are fetched.
  *
- * Only a key that does not exist is `null`. Without the permission to list the bucket, S3 says
- * "access denied" of those too, which throws.
+ * `get` answers `null` for a key that does not exist, and for a key that the server declares impossible. Without
+ * the permission to list the bucket, S3 answers "access denied" for missing keys; `get` throws then.
  */
-export function s3Store({ exactKeys, ...location }: S3StoreOptions): DocumentStore {
-  const { client, bucket, prefix } = checkedLocation(location);
+export function s3Store(options: S3StoreOptions): DocumentStore {
+  const location = checkedLocation(options);
+  const exactKeys = ownOf(options, "exactKeys") === true;
   return {
-    async get(docPath, options = {}) {
-      options.signal?.throwIfAborted();
-      const wanted = bytesWanted(options);
-      const key = `${prefix}${docPath}`;
-      // No object can have such a key, and the client could not ask for it.
+    async get(docPath, request) {
+      const { wanted, signal } = readRequest(request);
+      const key = `${location.prefix}${docPath}`;
+      // No object can have such a key, and the client cannot send it.
       if (docPath === "" || hasLoneSurrogate(key)) return null;
-      if (exactKeys !== true && /(?:^|\/)\.\.?(?:\/|$)/.test(key)) return null;
-
-      const range = Number.isFinite(wanted) ? { Range: `bytes=0-${wanted - 1}` } : {};
-      return withRequest(options.signal, async (request) => {
-        let output: GetObjectCommandOutput;
+      if (!exactKeys && /(?:^|\/)\.\.?(?:\/|$)/.test(key)) return null;
+      return withRequest(signal, async ({ signal }) => {
+        const requests = requestsFor(location, key, MAX_DOCUMENT_BYTES, signal);
         try {
-          const command = new GetObjectCommand({ Bucket: bucket, Key: key, ...range });
-          output = await client.send(command, { abortSignal: request.signal });
+          return await readObject(requests, wanted);
         } catch (error) {
-          if (isMissing(error) || codeOf(error) === "KeyTooLongError") return null;
-          // Of an empty object not even the first byte can be had.
-          if (statusOf(error) === 416) return { bytes: new Uint8Array(), sizeBytes: 0 };
+          if (isMissing(error) || isImpossibleKey(error)) return null;
           throw error;
         }
-        return readDocument(output, wanted, request);
       });
     },
   };
 }
 
 /**
- * A content-addressed store in a bucket: the bytes of `abcdef…` are at `<prefix>ab/cdef…`. Bytes
- * that are there already are not sent again; the server checks those that are sent against their
- * SHA-256, and what it gives is checked here.
+ * A content-addressed store in a bucket: the bytes with the hash `abcdef…` are at `<prefix>ab/cdef…`. Bytes that
+ * the bucket has already are not sent again. The server checks sent bytes against their SHA-256; the store checks
+ * received bytes.
  */
-export function s3FileStore(location: S3Location): ContentAddressedStore {
-  const { client, bucket, prefix } = checkedLocation(location);
-  const at = (hash: string) => ({
-    Bucket: bucket,
-    Key: `${prefix}${hash.slice(0, 2)}/${hash.slice(2)}`,
-  });
+export function s3FileStore(options: S3Location): ContentAddressedStore {
+  const location = checkedLocation(options);
+  const { client, bucket, prefix } = location;
+  const keyOf = (hash: string) => `${prefix}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
-  /** What the server knows of the object without giving it; `null` if there is none. */
+  /** HEAD of the object; `null` if it does not exist. */
   async function look(hash: string, { signal }: AbortController) {
-    const command = new HeadObjectCommand({ ...at(hash), ChecksumMode: "ENABLED" });
+    const at = { Bucket: bucket, Key: keyOf(hash) };
+    const command = new HeadObjectCommand({ ...at, ChecksumMode: "ENABLED" });
     try {
       return await client.send(command, { abortSignal: signal });
     } catch (error) {
@@ -98,16 +89,15 @@ export function s3FileStore(location: S3Location): ContentAddressedStore {
 
   return {
     async putBytes(bytes, options) {
-      options?.signal?.throwIfAborted();
-      checkBytes(bytes);
-      // The caller may change his bytes while they are sent.
-      const body = copyOf(bytes);
+      const signal = signalOf(options);
+      // A copy, because the caller may change the bytes while they are sent.
+      const body = copyOf(checkedBytes(bytes));
       const digest = sha256(body);
       const hash = digest.toString("hex");
       const checksum = digest.toString("base64");
-      return withStoreRequest(options?.signal, "be stored", hash, async (request) => {
+      return withStoreRequest(signal, "be stored", hash, async (request) => {
         const there = await look(hash, request).catch((error) => {
-          // S3 says so of a missing object where the bucket may not be listed.
+          // Without permission to list the bucket, S3 answers 403 for a missing object.
           if (statusOf(error) === 403) return null;
           throw error;
         });
@@ -116,7 +106,8 @@ export function s3FileStore(location: S3Location): ContentAddressedStore {
           (there.ChecksumSHA256 === undefined || there.ChecksumSHA256 === checksum);
         if (!whole) {
           const command = new PutObjectCommand({
-            ...at(hash),
+            Bucket: bucket,
+            Key: keyOf(hash),
             Body: body,
             ContentLength: body.length,
             ContentType: "application/octet-stream",
@@ -129,22 +120,21 @@ export function s3FileStore(location: S3Location): ContentAddressedStore {
     },
 
     async getBytes(hash, options) {
-      options?.signal?.throwIfAborted();
+      const signal = signalOf(options);
       checkHash(hash);
-      return withStoreRequest(options?.signal, "be read", hash, async (request) => {
-        const command = new GetObjectCommand(at(hash));
-        const output = await client.send(command, { abortSignal: request.signal });
-        const { bytes } = await readDocument(output, Number.POSITIVE_INFINITY, request);
+      return withStoreRequest(signal, "be read", hash, async ({ signal }) => {
+        const requests = requestsFor(location, keyOf(hash), MAX_BUFFER_BYTES, signal);
+        const { bytes } = await readObject(requests, Number.POSITIVE_INFINITY);
         if (sha256(bytes).toString("hex") !== hash) throw corrupt(hash);
         return bytes;
       });
     },
 
     async exists(hash, options) {
-      options?.signal?.throwIfAborted();
+      const signal = signalOf(options);
       checkHash(hash);
       return withStoreRequest(
-        options?.signal,
+        signal,
         "be looked up",
         hash,
         async (request) => (await look(hash, request)) !== null,
@@ -153,22 +143,82 @@ export function s3FileStore(location: S3Location): ContentAddressedStore {
   };
 }
 
-/** Wrong options are told when the store is made, not by the first request. */
-function checkedLocation({ client, bucket, prefix }: S3Location) {
+type CheckedLocation = Required<Omit<S3Location, "prefix">> & { prefix: string };
+
+/** Checks the options when the store is made, so that a mistake does not wait for the first request. */
+function checkedLocation(location: S3Location): CheckedLocation {
+  const client = ownOf(location, "client");
+  const bucket = ownOf(location, "bucket");
+  const prefix = ownOf(location, "prefix") ?? "";
   if (typeof client?.send !== "function") {
     throw new TypeError("client must be an S3Client of @aws-sdk/client-s3");
   }
   if (typeof bucket !== "string" || bucket === "") throw new TypeError("bucket must be its name");
-  if (typeof (prefix ?? "") !== "string") throw new TypeError("prefix must be text");
-  return { client, bucket, prefix: prefix ?? "" };
+  if (typeof prefix !== "string") throw new TypeError("prefix must be text");
+  return { client, bucket, prefix };
+}
+
+/** The requests for one object. */
+function requestsFor(
+  { client, bucket }: CheckedLocation,
+  key: string,
+  limit: number,
+  signal: AbortSignal,
+): ObjectRequests {
+  const at = { Bucket: bucket, Key: key };
+  return {
+    async get(range) {
+      const command = new GetObjectCommand(range === undefined ? at : { ...at, Range: range });
+      if (range !== undefined) withoutChecksum(command);
+      // A controller for each request, so that one can be aborted and another one sent.
+      const request = new AbortController();
+      const end = () => request.abort();
+      signal.addEventListener("abort", end, { once: true });
+      try {
+        const output = await client.send(command, { abortSignal: request.signal });
+        return { output, end };
+      } catch (error) {
+        signal.removeEventListener("abort", end);
+        throw error;
+      }
+    },
+    async size({ output: { ETag } }) {
+      // The object may have been replaced meanwhile, so the ETag has to match.
+      const same = ETag === undefined ? {} : { IfMatch: ETag };
+      const command = new HeadObjectCommand({ ...at, ...same });
+      const { ContentLength } = await client.send(command, { abortSignal: signal });
+      return sizeOrNull(ContentLength);
+    },
+    limit,
+    signal,
+  };
 }
 
 /**
- * Runs requests that the signal ends, with its reason. One whose answer has not been read when the
- * work fails is ended, too.
+ * Makes the client request no checksum and check none. Servers answer a range with the checksum of the whole
+ * object, or of its parts, which never fits the range.
+ */
+function withoutChecksum(command: GetObjectCommand): void {
+  command.middlewareStack.add(
+    (next) => (args) => {
+      const { input, request } = args as {
+        input: { ChecksumMode?: unknown };
+        request: { headers?: Record<string, string> };
+      };
+      delete input.ChecksumMode;
+      delete request.headers?.["x-amz-checksum-mode"];
+      return next(args);
+    },
+    { step: "build", name: "ringfenceRangeWithoutChecksum" },
+  );
+}
+
+/**
+ * Runs work with requests. An abort of the signal ends them and rejects with its reason. If the work fails, open
+ * requests are aborted.
  */
 async function withRequest<T>(
-  signal: AbortSignal | null | undefined,
+  signal: AbortSignal | null,
   work: (request: AbortController) => Promise<T>,
 ): Promise<T> {
   const request = new AbortController();
@@ -178,7 +228,7 @@ async function withRequest<T>(
     return await untilAborted(signal, () => work(request));
   } catch (error) {
     request.abort();
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     throw error;
   } finally {
     signal?.removeEventListener("abort", abort);
@@ -186,7 +236,7 @@ async function withRequest<T>(
 }
 
 async function withStoreRequest<T>(
-  signal: AbortSignal | null | undefined,
+  signal: AbortSignal | null,
   deed: string,
   hash: string,
   work: (request: AbortController) => Promise<T>,
@@ -198,89 +248,4 @@ async function withStoreRequest<T>(
       throw storeErrorOf(error, deed, hash);
     }
   });
-}
-
-/** Reads a body as far as it is wanted. One that ends before its length is an error. */
-async function readDocument(
-  output: GetObjectCommandOutput,
-  wanted: number,
-  request: AbortController,
-): Promise<StoredDocument> {
-  const { Body: body, ContentLength: length, ContentRange: range } = output;
-  if (body === undefined) throw new Error("the server's answer has no body");
-  const sizeBytes = range === undefined ? length : sizeIn(range);
-
-  const chunks: Uint8Array[] = [];
-  let count = 0;
-  let isCut = false;
-  for await (const chunk of chunksOf(body)) {
-    if (count < wanted) chunks.push(chunk);
-    count += chunk.length;
-    // A server that does not know ranges sends everything.
-    isCut = count >= wanted && length !== undefined && count < length;
-    if (isCut) break;
-  }
-  if (isCut) request.abort();
-  if (count < Math.min(length ?? 0, wanted)) {
-    throw new Error(`the connection ended after ${count} of ${length} bytes`);
-  }
-
-  const bytes = new Uint8Array(Math.min(count, wanted));
-  let filled = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, bytes.length - filled), filled);
-    filled += Math.min(chunk.length, bytes.length - filled);
-  }
-  return { bytes, sizeBytes: sizeBytes ?? count };
-}
-
-/** The handlers of the client answer with streams of Node, or of the web. */
-function chunksOf(body: NonNullable<GetObjectCommandOutput["Body"]>): AsyncIterable<Uint8Array> {
-  const stream = Symbol.asyncIterator in body ? body : body.transformToWebStream();
-  return stream as AsyncIterable<Uint8Array>;
-}
-
-/** The size of the whole object in `bytes 0-999/5000`. */
-function sizeIn(range: string): number {
-  const size = /^bytes 0-\d+\/(\d+)$/.exec(range)?.[1];
-  if (size === undefined) throw new Error("the server answered with another range");
-  return Number(size);
-}
-
-function storeErrorOf(error: unknown, deed: string, hash: string): FileStoreError {
-  if (error instanceof Error && error.name === "FileStoreError") return error as FileStoreError;
-  const cause = { cause: error };
-  if (isMissing(error)) return notFound(hash, cause);
-  if (isChecksumMismatch(error)) return corrupt(hash, cause);
-  const what = `the bytes with hash ${hash} could not ${deed}`;
-  if (statusOf(error) === 403) {
-    return fileStoreError("PERMISSION_DENIED", `${what}: the server refused`, cause);
-  }
-  return fileStoreError("INTERNAL", `${what}${reasonOf(error)}`, cause);
-}
-
-/** The code of an error, if it can be shown: an error's message may name hosts and keys. */
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  return /^[A-Za-z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";
-}
-
-/** A HEAD has no body that could say what is missing. */
-function isMissing(error: unknown): boolean {
-  return ["NoSuchKey", "NotFound"].includes(codeOf(error)) && statusOf(error) === 404;
-}
-
-/** The client checks a body against the checksum that the server kept, before we can. */
-function isChecksumMismatch(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("Checksum mismatch");
-}
-
-function codeOf(error: unknown): string {
-  const { name, code } = error as { name?: unknown; code?: unknown };
-  const shown = name === "Error" ? code : name;
-  return typeof shown === "string" ? shown : "";
-}
-
-function statusOf(error: unknown): number | undefined {
-  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

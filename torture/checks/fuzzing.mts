@@ -1,4 +1,4 @@
-// The parsers against models of them: the committed corpora, and in the long run new inputs, too.
+// Compares the parsers with models: for the committed corpora, and in the long run for new inputs, too.
 
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ interface Replay {
   stdout: string;
 }
 
-/** Runs tests/fuzz_corpus.rs, which tells how many inputs it has replayed. */
+/** Runs tests/fuzz_corpus.rs, which prints how many inputs it has replayed. */
 async function replay(): Promise<Replay> {
   const test = ["cargo", "test", "--quiet", "--test", "fuzz_corpus", "--", "--nocapture"];
   return start(test, { cwd: ROOT }).ended;
@@ -53,7 +53,7 @@ function rowOf(target: string, { code, stdout }: Replay): Row {
   };
 }
 
-/** Looks for new inputs, from those that are kept, without adding to them. */
+/** Searches for new failing inputs, starting from the corpus, without adding to it. */
 async function fuzz(target: string): Promise<Row> {
   const env = { ...process.env, RUSTC_BOOTSTRAP: "1" };
   const options = [`-max_total_time=${SECONDS}`, "-print_final_stats=1"];

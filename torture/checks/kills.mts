@@ -1,19 +1,19 @@
-// Processes that are killed while they create and overwrite: what they leave is looked at each time.
+// Kills processes while they create and overwrite, and checks the folder after each kill.
 
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../__test__/support/random.ts";
-import { Workspace } from "../../index.js";
+import { createFileSync, Workspace } from "../../index.js";
 import type { Check, Row } from "../kit/check.mts";
 import { nativeProgram, script, start } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 
 const SIZE = 120_000;
 const WHOLE = ["A", "B"].map((letter) => Buffer.alloc(SIZE, letter));
-/** How many victims are under way at once. */
+/** How many writers run at once. */
 const PARALLEL = 4;
-/** So often must writing in place have left a part of a file, before its kills may end early. */
+/** How often writing in place must have left a partial file, before its kills may end early. */
 const ENOUGH = 3;
 const PATIENCE_MS = 10_000;
 
@@ -61,7 +61,7 @@ function rowOf(where: string, what: What, found: string[][], naive: string[][]):
   };
 }
 
-/** Kills so many, some at a time, and gives what was wrong after each. */
+/** Kills `count` writers, some at a time, and returns the violations after each kill. */
 async function killMany(count: number, kill: () => Promise<string[]>): Promise<string[][]> {
   const found: string[][] = [];
   let started = 0;
@@ -72,7 +72,7 @@ async function killMany(count: number, kill: () => Promise<string[]>): Promise<s
   return found;
 }
 
-/** The same, in rounds, until enough has gone wrong: at most ten times as many. */
+/** The same in rounds, until enough violations were found: at most ten times as many kills. */
 async function killUntilPartial(count: number, kill: () => Promise<string[]>): Promise<string[][]> {
   const found: string[][] = [];
   const wrong = () => found.filter((partial) => partial.length > 0).length;
@@ -94,7 +94,7 @@ function killOne(victim: Victim, what: What, safely: boolean, random: Random): P
   });
 }
 
-/** Of new files each is whole, and there is nothing else. */
+/** Each new file must be whole, and there must be no other file. */
 function wrongFiles(root: string, safely: boolean): string[] {
   return fs.readdirSync(root).flatMap((name) => {
     if (!/^\d+\.txt$/.test(name)) return safely ? [`left: ${name}`] : [];
@@ -102,7 +102,9 @@ function wrongFiles(root: string, safely: boolean): string[] {
   });
 }
 
-/** The overwritten file is one whole version, and what stands beside goes when it is opened again. */
+const SWEEPER = "sweep.txt";
+
+/** The overwritten file must be one whole version, and leftovers must go when the folder is written to again. */
 async function wrongVersion(root: string, safely: boolean): Promise<string[]> {
   const wrong = wholeAt(path.join(root, "a.txt")) ? [] : ["a mixture, or a part"];
   if (!safely) return wrong;
@@ -110,16 +112,20 @@ async function wrongVersion(root: string, safely: boolean): Promise<string[]> {
 }
 
 /**
- * What is left when the folder is opened again.
+ * The leftovers after the folder was opened again and written to.
  *
- * Sweeping takes at most a fiftieth of the time, and a folder may have the number of another that
- * was swept a moment ago: then it has its turn a little later, in this process and on a busy machine.
+ * Sweeping takes at most a fiftieth of the time. A new folder may have the inode number of another folder that was
+ * swept a moment ago; on a busy machine it is then swept a little later.
  */
 async function leftAfterReopening(root: string): Promise<string[]> {
   const left = () => fs.readdirSync(root).filter((name) => name !== "a.txt");
   for (let waited = 0; waited < PATIENCE_MS && left().length > 0; waited += 100) {
     if (waited > 0) await pause(100);
-    Workspace.open(root).close();
+    // The first write into a folder sweeps it; opening the workspace lists nothing.
+    const workspace = Workspace.open(root);
+    createFileSync(workspace, { path: SWEEPER, content: "" });
+    workspace.close();
+    fs.rmSync(path.join(root, SWEEPER));
   }
   return left();
 }

@@ -1,5 +1,4 @@
-// What a memory checker says: valgrind of the addon in Node, and, in the long run, AddressSanitizer
-// of the Rust tests.
+// Memory checkers: valgrind for the addon in Node and, in the long run, AddressSanitizer for the Rust tests.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -23,7 +22,7 @@ export const memory: Check = {
   },
 };
 
-/** V8 on one thread, so that valgrind has the less to follow. */
+/** V8 on one thread, which is faster under valgrind. */
 async function byValgrind(times: number): Promise<Row> {
   const head = { check: "valgrind, the addon in Node", where: "addon" };
   const installed = await start(["valgrind", "--version"]).ended.catch(() => undefined);
@@ -40,7 +39,7 @@ async function byValgrind(times: number): Promise<Row> {
   });
 }
 
-/** Runs a program under valgrind, and counts what it has to say of one file's code. */
+/** Runs a program under valgrind, and counts its findings in one file's code. */
 async function valgrind(command: string[], file: RegExp): Promise<Found> {
   return inScratch(async (folder) => {
     const log = path.join(folder, "log");
@@ -57,10 +56,10 @@ async function valgrind(command: string[], file: RegExp): Promise<Found> {
 }
 
 /**
- * Whether a paragraph of valgrind's is a finding in this file's code.
+ * Whether a paragraph of valgrind's output is a finding in this file's code.
  *
- * The engine's own have no frame of it in their stack. napi-rs keeps a reference to each class that
- * it registers as long as the thread lives: three, once, and not per call.
+ * Findings in the engine have no frame of this file in their stack. napi-rs keeps three references, one to each
+ * registered class, until the thread ends; they do not grow with calls.
  */
 function isOurs(paragraph: string, file: RegExp): boolean {
   const stack = paragraph.split("\n").filter((line) => /^==\d+== {4}(?:at|by) /.test(line));

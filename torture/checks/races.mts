@@ -1,4 +1,4 @@
-// Many processes at one name: one wins, no update is lost, and nobody reads a half.
+// Many processes work on one name: exactly one creates it, no update is lost, and every read is a whole version.
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -9,7 +9,7 @@ import { inScratch } from "../kit/scratch.mts";
 
 const CREATORS = 64;
 const COUNTERS = 8;
-/** In so many rounds must the naive way have gone wrong, before it may stop; or so many have passed. */
+/** The naive way stops after it has gone wrong in so many rounds, or after the most rounds. */
 const ENOUGH = 5;
 const MOST_NAIVE_ROUNDS = 300;
 
@@ -51,8 +51,8 @@ function rowOf(check: string, where: Tier, found: Count, control: Count & { what
 }
 
 /**
- * Round after round all create one name at once, first by ringfence, then naively. Each round in
- * which not exactly one won is a violation.
+ * In each round all processes create one name at once, first by ringfence, then naively. A round without exactly
+ * one success is a violation.
  */
 async function oneWinner(tier: Tier, rounds: number): Promise<[Count, Count]> {
   return inScratch(async (base) => {
@@ -81,9 +81,9 @@ async function oneWinner(tier: Tier, rounds: number): Promise<[Count, Count]> {
   });
 }
 
-/** Lets all racers go, and gives what came to each. */
+/** Starts all racers, and returns the result of each. */
 async function oneRound(lines: (() => Promise<string>)[], gate: string): Promise<string[]> {
-  // Racers that come late find the gate open: it stays so until the last has reported.
+  // The FIFO stays open until the last racer has reported, so that late racers can start, too.
   const open = await fs.promises.open(gate, "w");
   const outcomes = await Promise.all(lines.map((line) => line()));
   await open.close();
@@ -104,7 +104,7 @@ function wrongOutcome(outcomes: string[], target: string): string | undefined {
   return content === String(winners[0]) ? undefined : `the file is ${content}'s, not the winner's`;
 }
 
-/** All count one file up; what is missing in the end is a lost update. */
+/** All processes increase one counter; a difference at the end is a lost update. */
 async function noLostUpdate(tier: Tier, how: string, total: number): Promise<Count> {
   return inScratch(async (root) => {
     const file = path.join(root, "counter.txt");

@@ -1,5 +1,4 @@
-// What a process has must not grow, whatever it does: descriptors, threads, memory, and a pool that
-// stays free.
+// Descriptors, threads and memory of a process must not grow, and its thread pool must stay free.
 
 import { execFileSync } from "node:child_process";
 import net from "node:net";
@@ -18,7 +17,7 @@ interface Scene {
   check: string;
   /** In resource-worker.mjs. */
   name: string;
-  /** What the naive way does. */
+  /** The naive way, in words. */
   naive: string;
   times(setting: Setting): number;
   naiveTimes: number;

@@ -1,4 +1,4 @@
-// A disk that is really full, a process that may open hardly anything, a system without /proc.
+// A full disk, a process with few descriptors, a system without /proc.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -17,14 +17,14 @@ interface Scene {
   check: string;
   /** In scarce-worker.mjs. */
   name: string;
-  /** What the naive way does. */
+  /** The naive way, in words. */
   naive: string;
   times(setting: Setting): number;
-  /** Nothing has to be refused, since what is missing can be done without. */
+  /** Whether every operation must succeed, because the missing resource is not needed. */
   isHarmless?: boolean;
-  /** The command that makes it scarce; `$1` is the root, and the rest is what runs there. */
+  /** The command that takes the resource away; `$1` is the root, the rest is the program to run. */
   shell: string;
-  /** Whether that takes mounts of one's own. */
+  /** Whether the command needs a mount namespace. */
   mounts: boolean;
 }
 
@@ -78,7 +78,7 @@ export const scarcity: Check = {
   },
 };
 
-/** A mount namespace of one's own; for an ordinary user, within a user namespace. */
+/** Runs a command in a new mount namespace; for an ordinary user, within a user namespace. */
 const UNSHARE = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "-m"];
 
 async function whyNoMounts(): Promise<string | undefined> {

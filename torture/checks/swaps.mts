@@ -1,4 +1,4 @@
-// Names that are swapped for a way out while they are read, created and overwritten.
+// Swaps names with links that lead out, while files are read, listed, searched, created and overwritten.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -7,29 +7,29 @@ import { answerOf, nativeProgram, script, start, TIERS, type Tier } from "../kit
 import { inScratch } from "../kit/scratch.mts";
 import { installPeers, PEERS, versionOf } from "../peers/install.mts";
 
-/** Where an attack takes place: `at` is beneath the root, `out` is what lies outside. */
+/** The folders of an attack: `at` is beneath the root, `out` is outside. */
 interface Place {
   at(name: string): string;
   out(name: string): string;
 }
 
-/** One way to swap what stands on the way to a file. */
+/** One way to swap names on the path of a file. */
 interface Shape {
   name: string;
-  /** The folder whose files are asked for, relative to the root. */
+  /** The folder of the requested files, relative to the root. */
   folder: string;
-  /** Where the folder may stand meanwhile. */
+  /** The places where the folder may be meanwhile. */
   homes: string[];
-  /** The attacker removes what was made in its way. */
+  /** Whether the attacker removes files that were created where it swaps. */
   clears?: boolean;
-  /** A real folder is swapped, so that a listing may be led astray. */
+  /** Whether a real folder is swapped, so that a listing can be attacked. */
   isListed?: boolean;
-  /** The one name that is created, instead of new ones. */
+  /** The one name to create, instead of a new name each time. */
   fresh?: string;
   lay(place: Place): void;
-  /** What the attacker does, over and over: the arguments of programs/swapper.rs. */
+  /** The attacker's steps: the arguments of programs/swapper.rs. */
   reading(place: Place): string[];
-  /** The same against writers, where it is another. */
+  /** The steps against writers, if they differ. */
   writing?(place: Place): string[];
 }
 
@@ -78,7 +78,7 @@ const SHAPES: Shape[] = [
       fs.symlinkSync(out("a.txt"), at("other"));
     },
     reading: ({ at }) => ["exchange", at("a.txt"), at("other")],
-    // A writer would use the pair up: it replaces what it finds. So both are made anew.
+    // A writer replaces the files of the pair, so both are made again.
     writing: ({ at, out }) => [
       ...["link", out("new.txt"), at("next"), "rename", at("next"), at("new.txt")],
       ...["remove", at("new.txt")],
@@ -118,12 +118,13 @@ interface Tally {
   examples: string[];
 }
 
-type Action = "read" | "list" | "write";
+type Action = "read" | "list" | "search" | "write";
 
-/** What the table calls them, and their controls. */
+/** The names of the actions and of their controls in the table. */
 const ACTIONS: Record<Action, { name: string; control: string }> = {
   read: { name: "reading", control: "realpath, then open" },
   list: { name: "listing", control: "lstat, then readdir" },
+  search: { name: "searching", control: "lstat, then readFile" },
   write: { name: "creating", control: "realpath, then write" },
 };
 
@@ -142,7 +143,7 @@ export const swaps: Check = {
   async *run(setting) {
     const { scale } = setting;
     for (const shape of SHAPES) {
-      for (const action of ["read", "list", "write"] as const) {
+      for (const action of ["read", "list", "search", "write"] as const) {
         if (action === "list" && !shape.isListed) continue;
         for (const tier of TIERS) {
           const operations = amount(setting, action);
@@ -159,13 +160,13 @@ function amount({ scale }: Setting, action: Action): number {
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
 }
 
-/** Where other packages are, and the Node that runs them. */
+/** The folder of the other packages, and the Node that runs them. */
 interface Peers {
   packages: string;
   node: string;
 }
 
-/** They are installed for the time of the check, and nothing stays of them. */
+/** Installs the other packages for the time of the check, and removes them afterwards. */
 async function attackPeers(setting: Setting): Promise<Row[]> {
   return inScratch(async (packages) => {
     setting.say("installing the other packages from npm");
@@ -243,7 +244,7 @@ async function fight(settings: Attack, base: string) {
   }
 }
 
-/** What a failed or killed write has left in the workspace. */
+/** The leftovers of failed or killed writes in the workspace. */
 function countLeftovers(root: string, tally: Tally): void {
   const stray = fs
     .readdirSync(root, { recursive: true })

@@ -1,4 +1,4 @@
-// Both tiers side by side, on random trees.
+// Compares the two tiers on random trees.
 
 import type { Check } from "../kit/check.mts";
 import { answerOf, nativeProgram, start } from "../kit/programs.mts";

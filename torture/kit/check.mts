@@ -1,31 +1,31 @@
-// What a check is, and what its figures mean.
+// The types of checks and their figures.
 
-/** How much is done: a run of two minutes, or the full figures. */
+/** The length of a run: two minutes, or the full figures. */
 export interface Scale {
-  /** One of two numbers: of the short run, or of the long one. */
+  /** The first number in the short run, the second in the long run. */
   of(short: number, long: number): number;
   long: boolean;
 }
 
-/** What every check is given. */
+/** The settings for every check. */
 export interface Setting {
   scale: Scale;
-  /** Also run against other packages, where a check can. */
+  /** Whether to run against other packages, too, in the checks that can. */
   peers: boolean;
-  /** Where random choices start, so that a run can be repeated. */
+  /** The seed of random choices, so that a run can be repeated. */
   seed: number;
-  /** Says what is going on, while it does. */
+  /** Prints the progress. */
   say(text: string): void;
 }
 
-/** Some rows of the table that belong together. */
+/** A check: a group of rows of the table. */
 export interface Check {
-  /** What `--only` calls it. */
+  /** Its name for `--only`. */
   name: string;
   run(setting: Setting): AsyncIterable<Row>;
 }
 
-/** The same done in a naive way, which has to go wrong. */
+/** The control: the same work in a naive way, which has to go wrong. */
 export interface Control {
   what: string;
   operations: number;
@@ -37,15 +37,15 @@ export type Row = Measured | NotRun;
 
 export interface Measured {
   check: string;
-  /** The tier, the package, or what else tells this row from its neighbours. */
+  /** The tier, the package, or another word that distinguishes this row from similar rows. */
   where: string;
   operations: number;
   violations: number;
-  /** A reason stands in the place of a control that there cannot be. */
+  /** The control, or the reason why there cannot be one. */
   control: Control | { none: string };
   /** The first violations, in words. */
   examples: string[];
-  /** Another package than ringfence: what it does is shown, and decides nothing. */
+  /** Whether the row is about another package. Its results are shown and do not decide the run. */
   isPeer?: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface NotRun {
 
 export type Verdict = "holds" | "VIOLATED" | "CANNOT BITE" | "leaks" | "no leak seen" | "not run";
 
-/** What a row says. A control that does not go wrong shows that the check could not have failed. */
+/** The verdict of a row. A control that does not go wrong shows that the check could not have failed. */
 export function verdictOf(row: Row): Verdict {
   if ("notRun" in row) return "not run";
   if (row.isPeer) return row.violations > 0 ? "leaks" : "no leak seen";
@@ -66,7 +66,7 @@ export function verdictOf(row: Row): Verdict {
   return bites && row.operations > 0 ? "holds" : "CANNOT BITE";
 }
 
-/** Whether a run with this row has failed. What was not run has, if all of it was demanded. */
+/** Whether this row makes the run fail. A row that was not run does so with `--demand-all`. */
 export function isFailure(row: Row, demandAll: boolean): boolean {
   const verdict = verdictOf(row);
   if (verdict === "not run") return demandAll;

@@ -1,5 +1,5 @@
-// Starting the programs that do the work: each in a process of its own, which may be killed, traced,
-// or have a system call taken away.
+// Starts the programs that do the work. Each has a process of its own, which can be killed, traced, or run without
+// a system call.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLES = path.join(ROOT, "target", "debug", "examples");
 
-/** Who keeps paths inside: the kernel, or the walk of a process that has no `openat2`. */
+/** The tier: the kernel's, or the walk of a process without `openat2`. */
 export type Tier = "kernel" | "walk";
 
-/** The tiers that this system has. */
+/** The tiers of this system. */
 export const TIERS: Tier[] = process.platform === "linux" ? ["kernel", "walk"] : ["walk"];
 
 /** The path of one of the Rust programs, which `buildPrograms` has built. */
@@ -38,10 +38,10 @@ export function scriptWith(flags: string[], name: string, tier: Tier, ...args: s
   return onTier(tier, [process.execPath, ...flags, file, ...args]);
 }
 
-/** A command, in a process that has `openat2` or has not. */
+/** A command in a process with or without the newer system calls. Names can be exchanged in both. */
 export function onTier(tier: Tier, command: string[]): string[] {
   if (tier === "kernel" || process.platform !== "linux") return command;
-  return [nativeProgram("without_openat2"), "ENOSYS", ...command];
+  return [nativeProgram("without_new_calls"), "ENOSYS", "--keep-renameat2", ...command];
 }
 
 export interface Ended {
@@ -51,7 +51,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** A program under way. */
+/** A running program. */
 export interface Running {
   child: ChildProcess;
   /** Settles when the program has printed its first line; rejects if it ends without one. */
@@ -65,11 +65,11 @@ export interface Running {
 export interface StartOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** After how many milliseconds it is killed. */
+  /** The time limit in milliseconds, after which it is killed. */
   timeout?: number;
 }
 
-/** What is under way: none of it outlives this process, unless that is killed outright. */
+/** The running programs. They end with this process, unless it is killed by SIGKILL. */
 const running = new Set<ChildProcess>();
 
 process.on("exit", () => {
@@ -82,14 +82,14 @@ export function start([program, ...args]: string[], options: StartOptions = {}):
   const child = spawn(program, args, {
     ...options,
     stdio: ["pipe", "pipe", "pipe"],
-    // Whatever hangs is a failure, and not for ever.
+    // A program that hangs is killed and counts as a failure.
     timeout: options.timeout ?? 30 * 60_000,
     killSignal: "SIGKILL",
   });
   running.add(child);
   child.on("close", () => running.delete(child));
   const printed = { stdout: "", stderr: "" };
-  child.stdin.on("error", () => {}); // it may be gone before it is told to go
+  child.stdin.on("error", () => {}); // it may have ended already
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream].setEncoding("utf8").on("data", (text: string) => {
       printed[stream] += text;
@@ -106,7 +106,7 @@ export function start([program, ...args]: string[], options: StartOptions = {}):
       else reject(new Error(`${program} ended with ${code}: ${stderr}`));
     }, reject);
   });
-  ready.catch(() => {}); // not everybody waits for it
+  ready.catch(() => {}); // some callers do not wait for it
   const finish = () => {
     child.stdin.end();
     return ended;
@@ -118,7 +118,7 @@ export function start([program, ...args]: string[], options: StartOptions = {}):
   return { child, ready, ended, finish, kill };
 }
 
-/** Runs a program to its end, and gives the JSON that it has printed last. */
+/** Runs a program to its end, and returns the JSON that it printed last. */
 export async function answerOf<T>(running: Running): Promise<T> {
   const { code, stdout, stderr } = await running.ended;
   if (code !== 0) throw new Error(`a program ended with ${code}: ${stderr}`);
@@ -142,7 +142,7 @@ export function linesOf({ child, ended }: Running): () => Promise<string> {
   const failed = ended.then(({ code, stderr }): never => {
     throw new Error(`a program ended with ${code}: ${stderr}`);
   });
-  failed.catch(() => {}); // they end when all is done, too
+  failed.catch(() => {}); // programs also end after the work is done
   return () => {
     const line = lines.shift();
     if (line !== undefined) return Promise.resolve(line);

@@ -13,9 +13,9 @@ function remove(folder: string): void {
 
 process.on("exit", () => folders.forEach(remove));
 
-/** Runs `body` with a fresh folder, which goes again however it ends. */
+/** Runs `body` with a fresh folder, which is removed afterwards in any case. */
 export async function inScratch<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  // Resolved, so that no link stands in it.
+  // Resolved, so that its path contains no link.
   const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "ringfence-torture-"));
   folders.add(folder);
   try {

@@ -1,15 +1,15 @@
-// strace, attached to a process that waits for its next command: which system calls an operation
-// makes, and what becomes of it when one of them fails.
+// Attaches strace to a process that waits for its next command, to record the system calls of an operation or to
+// make one of them fail.
 
 import fs from "node:fs";
 import { type Running, start } from "./programs.mts";
 
-/** One call of an operation: its name, and which one of that name since strace was attached. */
+/** One call of an operation: its name, and its number among the calls of that name since strace was attached. */
 export interface SystemCall {
   name: string;
   /** From 1. */
   ordinal: number;
-  /** As strace shows it. */
+  /** The line of strace. */
   text: string;
 }
 
@@ -27,7 +27,7 @@ export interface Traced<T> {
   answer: T;
   /** The calls between the marks. */
   calls: SystemCall[];
-  /** How many calls were made to fail before the first mark, between the marks, and after them. */
+  /** How many calls failed before the first mark, between the marks, and after them. */
   injected: Record<Place, number>;
 }
 

@@ -1,4 +1,4 @@
-// The other packages, each by the call that an agent's tool would make of it, in this process.
+// Adapters for the other packages: each is called as an agent's tool would call it, in this process.
 
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -115,7 +115,7 @@ export async function openPeer(name, packages, root) {
     },
 
     list: async () => [],
-    // How a package words its refusals, and where a file of its own turns up, is its own affair.
+    // The wording of a package's refusals, and the files that it makes for itself, are not judged.
     unexpected: () => false,
     close() {},
   };

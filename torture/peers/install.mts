@@ -1,4 +1,4 @@
-// Other packages that open files for agents, installed from npm for the time of a run.
+// Installs other packages that open files for agents, from npm, for the time of a run.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -14,7 +14,7 @@ export const PEERS = [
   "just-bash",
 ];
 
-/** Installs them, and gives the path of a Node that is new enough for all of them. */
+/** Installs them, and returns the path of a Node that is new enough for all of them. */
 export async function installPeers(folder: string): Promise<string> {
   const dependencies = Object.fromEntries(PEERS.map((name) => [name, "latest"]));
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ dependencies }));

@@ -1,4 +1,4 @@
-// A Worker that reads and overwrites until it is terminated; says "busy" once it has.
+// A Worker that reads and overwrites until it is terminated. It posts "busy" after each round.
 
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { createFile, readFile, Workspace } from "../../index.js";

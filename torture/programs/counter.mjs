@@ -1,7 +1,7 @@
-// Counts a number in a file up, so many times: node counter.mjs ringfence|naive ROOT TIMES
+// Increases a number in a file TIMES times: node counter.mjs ringfence|naive ROOT TIMES
 //
-// By ringfence it swears by the hash of what it has read, and tries again where that is stale; the
-// naive way just writes. Says "ready", waits for a line, and prints how often it was told of success.
+// With ringfence it passes the hash of the text that it has read as `expectedHash`, and tries again if the file has
+// changed. The naive way just writes. Prints "ready", waits for a line, and prints the number of successes.
 
 import fs from "node:fs";
 import { createFile, readFile, Workspace } from "../../index.js";

@@ -28,7 +28,7 @@ mod differential {
     use std::path::{Component, Path, PathBuf};
 
     use ringfence::path::NewFilePath;
-    use ringfence::sandbox::{NewContent, Sandbox};
+    use ringfence::sandbox::{Before, NewContent, Sandbox, Written};
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     /// How many paths are asked of one tree, and every how many one is written to.
@@ -130,7 +130,7 @@ mod differential {
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
 
-    /// What came of writing, in words that name no root.
+    /// The result of a write, in words that name no root and no time.
     fn write(
         world: &World,
         sandbox: &Sandbox,
@@ -144,7 +144,18 @@ mod differential {
         let written = sandbox.write_file(&path, &content, &|| false);
         let root = world.root.to_string_lossy();
         let shown = |text: String| text.replace(&*root, "ROOT");
-        written.map(|written| shown(format!("{written:?}"))).map_err(|e| shown(format!("{e:?}")))
+        written
+            .map(|written| shown(format!("{:?}", without_times(written))))
+            .map_err(|error| shown(format!("{error:?}")))
+    }
+
+    /// The two trees are not written to in the same moment.
+    fn without_times(mut written: Written) -> Written {
+        written.after.modified = None;
+        if let Before::File { facts, .. } = &mut written.before {
+            facts.modified = None;
+        }
+        written
     }
 
     /// As it should not be done: `..` in a link taken back by spelling, and a root that is any prefix.

@@ -1,7 +1,7 @@
-// Does one operation per line of JSON that it reads, and answers each with a line: the process whose
-// system calls are made to fail. node --single-threaded fault-worker.mjs ROOT
+// The process whose system calls fail. It runs one operation for each line of JSON on its input, and answers with a
+// line. node --single-threaded fault-worker.mjs ROOT
 //
-// What it does for the operation itself stands in a trace between two looks at names that nobody has.
+// In a trace, the operation's own calls are between two marks: lookups of names that do not exist.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { createFileSync, readFileSync } from "../../index.js";
 
 const root = process.argv[2] ?? "";
 const context = { workspaceRoot: root };
-/** Made once, since memory that comes and goes brings the engine to calls of its own. */
+/** Allocated once, because allocations would cause system calls of the engine. */
 const NEW = "new\n".repeat(20_000);
 
 /** @type {Record<string, (args: any) => object>} */
@@ -29,7 +29,7 @@ const operations = {
     return { success, code: errorCode, message };
   },
 
-  /** In place: how it is usually done. */
+  /** The naive way: writing in place. */
   naive({ path: relative }) {
     const absolute = path.join(root, relative);
     try {
@@ -44,7 +44,7 @@ const operations = {
 };
 
 /**
- * Does what is not the operation's own until it works: the fault may last longer than the operation.
+ * Repeats work outside the operation until it succeeds: the injected fault may last longer than the operation.
  *
  * @template T
  * @param {() => T} action

@@ -1,4 +1,4 @@
-// What writer.rs does, by the addon, until it is killed or its parent has ended:
+// The work of writer.rs, through the addon, until it is killed or its parent has ended:
 //
 //     node hammer.mjs create|overwrite addon|in-place ROOT SIZE
 

@@ -1,4 +1,4 @@
-// Uses every way into the addon a few times, under a memory checker: node memory-worker.mjs ROOT TIMES
+// Calls every function of the addon a few times, under a memory checker: node memory-worker.mjs ROOT TIMES
 
 import fs from "node:fs";
 import path from "node:path";
@@ -8,8 +8,10 @@ import {
   createFileSync,
   DirectoryStore,
   FileStore,
+  readBytes,
   readFile,
   readFileSync,
+  readFiles,
   readFileUri,
   readSourceDocument,
   resolveFileUri,
@@ -39,6 +41,10 @@ async function useAll(turn) {
   await readFile(context, "binary").catch(ignore);
   await readFile(workspace, "binary");
   await readFile(context, "none\ud800").catch(ignore);
+  await readFiles(workspace, { files: [name, "none", name], max_total_bytes: 100 });
+  await readFiles(context, { files: [] }).catch(ignore);
+  await readBytes(workspace, name, { offset: 3, length: turn * 1_000, include_hash: true });
+  await readBytes(context, "../out").catch(ignore);
   const controller = new AbortController();
   const reading = readFile(context, name, { signal: controller.signal }).catch(ignore);
   controller.abort();

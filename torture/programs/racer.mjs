@@ -2,8 +2,9 @@
 //
 //     node racer.mjs ROOT NUMBER ROUNDS GATE GATE
 //
-// So many rounds by ringfence, and from then on in the naive way, until it is killed. The gates are FIFOs: opening one waits until the other end is opened too, and then everybody who
-// waits goes on at once. After each round a line says what came of it: "won", or the error's code.
+// Runs ROUNDS rounds by ringfence, then continues in the naive way until it is killed. The gates are FIFOs: opening one
+// waits until the other end is opened, too, and then all waiting processes continue at once. After each round it prints
+// the result: "won", or the error's code.
 
 import fs from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Works on and on, and tells what of the process has grown meanwhile.
+// Calls the addon many times, and reports which resources of the process have grown.
 //
 //     node --expose-gc resource-worker.mjs steady|workers|pool ringfence|naive ROOT TIMES
 //
@@ -12,8 +12,10 @@ import {
   createFileSync,
   DirectoryStore,
   FileStore,
+  readBytes,
   readFile,
   readFileSync,
+  readFiles,
   readFileUri,
   readSourceDocument,
   Workspace,
@@ -32,12 +34,12 @@ function violation(example) {
   if (tally.examples.length < 5) tally.examples.push(example);
 }
 
-/** So much may the memory of a process go up and down without a leak, in MiB. */
+/** How much the memory of a process may vary without a leak, in MiB. */
 const BREATH = 24;
 
-/** What the process has of what can be lost. */
+/** The resources of the process that can leak. */
 async function holdings() {
-  // Objects that hold something are collected in one round, and their memory in the next.
+  // The first collection finalises objects, the next one frees their memory.
   for (let i = 0; i < 3; i++) {
     globalThis.gc?.();
     await pause(20);
@@ -69,7 +71,7 @@ fs.writeFileSync(at("old.txt"), "line\n".repeat(4_000));
 const refused = () => undefined;
 
 /**
- * Every way in, by turns: what works, what is refused, what is called off.
+ * Every function, in turn: calls that succeed, are refused, or are aborted.
  *
  * @type {((turn: number) => unknown)[]}
  */
@@ -81,6 +83,9 @@ const CALLS = [
   () => createFile(context, { path: "old.txt/x", content: "" }),
   () => readFile(context, "../out").catch(refused),
   () => readFile(context, "none.txt").catch(refused),
+  () => readFiles(context, { files: ["old.txt", "none.txt", "../out", "old.txt"] }),
+  () => readBytes(context, "old.txt", { offset: 5, include_hash: true }),
+  () => readBytes(context, "old.txt", { length: 0, signal: AbortSignal.abort() }).catch(refused),
   () => readFileUri("file:///old.txt", { space: root }),
   (turn) => store.putBytes(Buffer.from(`${turn % 50}`)).then(({ hash }) => store.getBytes(hash)),
   () => documents.get("old.txt", { maxBytes: 100 }),
@@ -93,7 +98,7 @@ const CALLS = [
     return reading;
   },
   () => Workspace.open(root).close(),
-  () => void Workspace.open(root), // never closed: the collector's business
+  () => void Workspace.open(root), // never closed, so the garbage collector has to close it
 ];
 
 /** @type {unknown[]} */
@@ -119,7 +124,7 @@ async function callMany(count) {
 
 const BUSY = new URL("./busy-worker.mjs", import.meta.url);
 
-/** Starts a Worker that is busy, and ends it in the middle of its calls. */
+/** Starts a busy Worker, and terminates it during its calls. */
 async function terminateOne() {
   const worker = new Worker(BUSY, { workerData: root });
   worker.on("error", (error) => violation(String(error)));
@@ -155,7 +160,7 @@ const scenes = {
     }
   },
 
-  /** Far more reads that would hang than the pool has threads, and then one that would not. */
+  /** Starts far more reads of FIFOs and sockets than the pool has threads, and then an ordinary read. */
   async pool() {
     const waiting = ["fifo", ...(how === "naive" ? [] : ["socket", "link-to-fifo"])];
     /** @type {Promise<unknown>[]} */
@@ -186,7 +191,7 @@ const scenes = {
 };
 
 /**
- * Opens the FIFO's other end until nobody waits for that any more: the process could not end else.
+ * Opens the FIFO's other end until no read waits for it; otherwise the process could not end.
  *
  * @param {Promise<unknown>[]} hanging
  */

@@ -1,4 +1,4 @@
-// Works where something is scarce, and tells what went wrong: node scarce-worker.mjs SCENE HOW ROOT TIMES
+// Works with a scarce resource, and reports violations: node scarce-worker.mjs SCENE HOW ROOT TIMES
 //
 // HOW is "ringfence" or "naive". Prints { operations, violations, examples, refused } as JSON.
 
@@ -19,7 +19,7 @@ function violation(example) {
 }
 
 /**
- * Writes; the code if that is refused.
+ * Writes a file. Returns the error code of a refusal.
  *
  * @param {string} name
  * @param {string} content
@@ -65,7 +65,7 @@ function treeOf() {
 }
 
 /**
- * Does one write, under `scarcity`, and looks at what came of it.
+ * Does one write, under `scarcity`, and checks the result.
  *
  * @param {string} name
  * @param {string} content
@@ -90,7 +90,7 @@ function writeUnder(name, content, scarcity) {
 
 /** @type {Record<string, () => void>} */
 const scenes = {
-  /** The root is a small disk: it is filled up, and room is made again, over and over. */
+  /** The root is a small disk, which is repeatedly filled up and emptied. */
   fullDisk() {
     for (let i = 0; i < Number(times); i++) {
       const name = ["a.txt", "b.txt", `dir/${i}.txt`, `made-${i}/deep/${i}.txt`][i % 4] ?? "";
@@ -104,7 +104,7 @@ const scenes = {
     }
   },
 
-  /** Of the descriptors that the process may have, so many are free: none, one, two … */
+  /** None, one, two … of the process's descriptors are free. */
   fewDescriptors() {
     fs.writeFileSync(at("old.txt"), "old");
     for (let i = 0; i < Number(times); i++) {
@@ -118,7 +118,7 @@ const scenes = {
     if (write("last.txt", "last", false)) violation("descriptors have been lost");
   },
 
-  /** Nothing is scarce but `/proc`; everything must work all the same. */
+  /** Only `/proc` is missing; everything must still work. */
   noProc() {
     if (fs.existsSync("/proc/self")) throw new Error("/proc is there");
     fs.mkdirSync(at("dir"));
@@ -140,7 +140,7 @@ const scenes = {
 };
 
 /**
- * The code of the refusal to read; nothing if it was read.
+ * Reads a file. Returns the error code of a refusal.
  *
  * @param {string} name
  */
@@ -154,7 +154,7 @@ function readCode(name) {
 }
 
 /**
- * How a temporary is linked to its name where there is `/proc`.
+ * The naive way to link an unnamed file to a name, which needs `/proc`.
  *
  * @param {string} name
  */
@@ -171,7 +171,7 @@ function writeByProc(name) {
 }
 
 /**
- * Runs `body` with so many descriptors to be had.
+ * Runs `body` with `free` descriptors available.
  *
  * @template T
  * @param {number} free

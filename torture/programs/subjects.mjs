@@ -1,11 +1,16 @@
-// What is attacked: ringfence through all its ways in, or another package.
+// The subjects of the attacks: ringfence through each of its functions, or another package.
 
 import {
   createFile,
   createFileSync,
+  findFiles,
+  readBytes,
   readFile,
   readFileSync,
+  readFiles,
   readFileUri,
+  searchFiles,
+  tree,
   Workspace,
   workspaceSnapshot,
   workspaceSnapshotSync,
@@ -20,7 +25,25 @@ export async function openSubject(job) {
   return openPeer(job.subject, String(job.packages), job.root);
 }
 
-/** What ringfence may answer to a path whose names are being changed. */
+/**
+ * The text that all items have, or all texts if they differ. Throws the error of an item that has none.
+ *
+ * @param {import("../../index.js").ReadFilesItem[]} items
+ */
+function textOf(items) {
+  const texts = items.map(({ output, error }) => {
+    if (output == null) throw Object.assign(new Error(error?.message), error);
+    return output.content;
+  });
+  return [...new Set(texts)].join();
+}
+
+/** @param {import("../../index.js").WorkspaceSnapshot} snapshot */
+function textsOf({ entries, text }) {
+  return [...entries, text];
+}
+
+/** The codes that ringfence may answer for a path while its names are swapped. */
 const EXPECTED = new Set([
   ...["SANDBOX_VIOLATION", "NOT_FOUND"],
   ...["InvalidPath", "FileExists", "WriteFailed", "DirectoryCreateFailed"],
@@ -39,6 +62,16 @@ function ringfence({ root, containment }) {
     async (/** @type {string} */ path) => (await readFile(workspace, path)).content,
     async (/** @type {string} */ path) =>
       (await readFileUri(`file:///${path}`, { space: workspace })).text,
+    async (/** @type {string} */ path) =>
+      textOf((await readFiles(workspace, { files: [path, path] })).items),
+    async (/** @type {string} */ path) =>
+      (await readBytes(context, path, { include_hash: true })).bytes.toString(),
+  ];
+  const lists = [
+    () => textsOf(workspaceSnapshotSync(workspace)),
+    async () => textsOf(await workspaceSnapshot(context)),
+    async () => [JSON.stringify(await findFiles(workspace, { patterns: "*", kind: "all" }))],
+    async () => [JSON.stringify(await tree(context, ".", { entry_kind: "all", max_depth: 12 }))],
   ];
   const writes = [
     (/** @type {any} */ args) => createFileSync(workspace, args),
@@ -63,9 +96,27 @@ function ringfence({ root, containment }) {
 
     /** @param {number} turn */
     async list(turn) {
-      const { entries, text } =
-        turn % 2 === 0 ? workspaceSnapshotSync(workspace) : await workspaceSnapshot(context);
-      return [...entries, text];
+      return (await lists[turn % lists.length]?.()) ?? [];
+    },
+
+    /**
+     * All lines of all files, by turns of the root and of a folder.
+     *
+     * @param {string} folder
+     * @param {number} turn
+     */
+    async search(folder, turn) {
+      const root_path = turn % 2 === 0 ? "." : folder || ".";
+      try {
+        const { items } = await searchFiles(turn % 4 < 2 ? workspace : context, {
+          ...{ pattern: ".+", root_path },
+        });
+        return items.map(({ path, line_text }) => `${path}: ${line_text}`);
+      } catch (error) {
+        const { code } = /** @type {{ code: string }} */ (error);
+        if (!EXPECTED.has(code)) throw error;
+        return [];
+      }
     },
 
     /**

@@ -1,9 +1,9 @@
-// Reads, lists, or creates and overwrites, while somebody swaps the names on the way, and counts what came
-// from outside or went there. The naive way does the same in between, under the same attacker.
+// Reads, lists, searches, or creates and overwrites, while another process swaps names on the path, and counts reads from outside
+// and writes to outside. The naive way does the same in between, under the same attacker.
 //
 //     node swap-worker.mjs <job as JSON>
 //
-// Plain JavaScript, since Node 20 has no TypeScript loader.
+// Plain JavaScript, because Node 20 has no TypeScript loader.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -15,7 +15,7 @@ import { openSubject } from "./subjects.mjs";
  * @property {string} subject "ringfence", or the name of another package.
  * @property {string} [packages] The folder that other packages are installed in.
  * @property {string | null} containment What ringfence must call its tier.
- * @property {"read" | "list" | "write"} action
+ * @property {"read" | "list" | "search" | "write"} action
  * @property {string} root
  * @property {string} outside What must neither be read nor changed.
  * @property {string} folder The folder on the attacked way, relative to the root.
@@ -32,7 +32,7 @@ const SECRET = "the secret outside\n";
 /** A name that only the folders outside have. */
 const SECRET_NAME = "only-outside.txt";
 const BLOCK = 100;
-/** So often must the naive way have gone wrong, before it may stop early. */
+/** How often the naive way must have gone wrong, before it may stop early. */
 const ENOUGH = 3;
 
 /** @type {Job} */
@@ -40,11 +40,11 @@ const job = JSON.parse(process.argv[2] ?? "");
 const at = (/** @type {string[]} */ ...names) => path.join(job.root, ...names);
 const within = (/** @type {string} */ name) => path.posix.join(job.folder, name);
 
-/** What one side, the subject or the naive way, has come to. */
+/** The results of one side: the subject or the naive way. */
 class Tally {
   operations = 0;
   violations = 0;
-  /** How many came to anything but a refusal. */
+  /** How many operations were not refused. */
   answered = 0;
   /** @type {string[]} */
   examples = [];
@@ -64,7 +64,7 @@ class Tally {
 
 const FILES = ["a.txt", SECRET_NAME];
 
-/** Everything outside, each thing with a time long past, so that any change of it shows. */
+/** The files and folders outside. Each has an old modification time, so that every change shows. */
 class Guard {
   static #TIME = 1;
   #folders = [job.outside, path.join(job.outside, "low")];
@@ -73,7 +73,7 @@ class Guard {
     this.restore();
   }
 
-  /** What has changed outside since the last look. */
+  /** The changes outside since the last check. */
   look() {
     const changed = this.#things().filter((thing) => this.#isChanged(thing));
     if (changed.length === 0) return [];
@@ -136,6 +136,18 @@ async function listOnce(side, tally, turn) {
  * @param {Subject} side
  * @param {Tally} tally
  * @param {number} turn
+ */
+async function searchOnce(side, tally, turn) {
+  const lines = await side.search(job.folder, turn);
+  tally.count(lines.length > 0 ? undefined : "nothing");
+  const found = lines.find((line) => line.includes(SECRET.trim()) || line.includes(SECRET_NAME));
+  if (found !== undefined) tally.violation(`found ${found}`);
+}
+
+/**
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
  * @param {Guard} guard
  */
 async function writeOnce(side, tally, turn, guard) {
@@ -152,10 +164,10 @@ async function writeOnce(side, tally, turn, guard) {
 }
 
 /**
- * Removes what was made, wherever the attacker has moved its folder.
+ * Removes a created file, wherever the attacker has moved its folder.
  *
- * The folder may change places between one look and the next, and even keep step with looks that go
- * by turns, since both take the same lock: so they go by chance.
+ * The folder may move between two lookups, and could even keep pace with lookups in a fixed order, because both take
+ * the same lock. So the order of the lookups is random.
  *
  * @param {string} name
  */
@@ -174,9 +186,9 @@ const subject = await openSubject(job);
 const control = naive(job.root);
 const [tally, naiveTally] = [new Tally(), new Tally()];
 const guard = new Guard();
-const once = { read: readOnce, list: listOnce, write: writeOnce }[job.action];
+const once = { read: readOnce, list: listOnce, search: searchOnce, write: writeOnce }[job.action];
 
-/** Whether the naive way has another block to do: an attacker that is slow to find it gets more time. */
+/** Whether the naive way runs another block: it runs longer until the attack has succeeded often enough. */
 const isControlDue = () =>
   naiveTally.operations < job.controls ||
   (naiveTally.violations < ENOUGH && naiveTally.operations < job.mostControls);

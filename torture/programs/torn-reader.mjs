@@ -1,5 +1,5 @@
-// Reads a.txt so many times, by ringfence and by the system, while another process overwrites it, and
-// counts what is no whole version: node torn-reader.mjs ROOT TIMES
+// Reads a.txt TIMES times, by ringfence and by the system, while another process overwrites it, and counts reads that
+// are no whole version: node torn-reader.mjs ROOT TIMES
 //
 // A version is one letter over and over, `A` 60,000 times, `B` 90,000 or `C` 30,000.
 

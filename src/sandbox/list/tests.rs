@@ -1,6 +1,7 @@
 //! What both tiers list, and what neither does.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 #[cfg(target_os = "linux")]
 use std::path::Path;
@@ -9,10 +10,11 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
+use crate::sandbox::EntryKind;
 #[cfg(target_os = "linux")]
 use crate::sandbox::RootError;
 
-/// A workspace beside something that nobody in it may see.
+/// A workspace, and beside it a file that must not be reached from it.
 struct Scene(TempDir);
 
 impl Scene {
@@ -152,6 +154,32 @@ fn a_file_is_opened_in_the_folder_it_was_listed_in() {
     }
 }
 
+#[test]
+fn the_facts_of_an_entry_are_those_that_it_has_now() {
+    let scene = Scene::new();
+    for sandbox in scene.tiers() {
+        let root = sandbox.open_folder(&WorkspacePath::root()).unwrap();
+        let (file, folder) = (name_in(&sandbox, &[], "a.txt"), name_in(&sandbox, &[], "dir"));
+        fs::write(scene.root().join("a.txt"), "abc").unwrap();
+        let half_a_millisecond = std::time::Duration::from_micros(1_234_500);
+        let opened = fs::File::options().write(true).open(scene.root().join("a.txt")).unwrap();
+        for (modified, expected) in [
+            (std::time::UNIX_EPOCH + half_a_millisecond, 1234),
+            (std::time::UNIX_EPOCH - half_a_millisecond, -1235),
+        ] {
+            opened.set_modified(modified).unwrap();
+            let facts = root.facts(&file).unwrap();
+            assert_eq!((facts.kind, facts.size), (EntryKind::File, 3));
+            assert_eq!(facts.modified_ms, expected);
+        }
+        drop(opened);
+        assert_eq!(root.facts(&folder).unwrap().kind, EntryKind::Folder);
+        fs::remove_file(scene.root().join("a.txt")).unwrap();
+        assert!(matches!(root.facts(&file), Err(OpenError::NotFound)));
+        fs::write(scene.root().join("a.txt"), "a").unwrap();
+    }
+}
+
 /// On Windows a folder that is open is not removed before it is closed.
 #[test]
 #[cfg(unix)]
@@ -182,10 +210,9 @@ mod links {
 
     #[test]
     fn every_kind_is_told_and_nothing_is_waited_on() {
-        use rustix::fs::{CWD, FileType, Mode, mknodat};
         let scene = Scene::new();
-        let fifo = scene.root().join("fifo");
-        mknodat(CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(scene.root().join("fifo")).status();
+        assert!(made.unwrap().success());
         let _listener =
             std::os::unix::net::UnixListener::bind(scene.root().join("socket")).unwrap();
         symlink("dir", scene.root().join("inside")).unwrap();
@@ -228,6 +255,21 @@ mod links {
                 assert_eq!(error(sandbox.open_folder_by_names(&[&link])), "Escapes");
                 assert_eq!(error(sandbox.open_folder_by_names(&[&link, &deep])), "Escapes");
             }
+        }
+    }
+
+    #[test]
+    fn the_facts_of_a_link_are_its_own() {
+        let scene = Scene::new();
+        symlink("../outside/secret.txt", scene.root().join("out")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(scene.root().join("fifo")).status();
+        assert!(made.unwrap().success());
+        for sandbox in scene.tiers() {
+            let root = sandbox.open_folder_by_names(&[]).unwrap();
+            let link = root.facts(&name_in(&sandbox, &[], "out")).unwrap();
+            assert_eq!((link.kind, link.size), (EntryKind::Link, 21));
+            let fifo = root.facts(&name_in(&sandbox, &[], "fifo")).unwrap();
+            assert_eq!(fifo.kind, EntryKind::Special);
         }
     }
 
@@ -341,7 +383,8 @@ mod swap {
     /// The control: were it without a leak, the test above would prove nothing.
     #[test]
     fn looking_first_and_listing_afterwards_does_leak() {
-        let scene_root = |sandbox: &Sandbox| sandbox.root.spelled.clone();
+        let scene_root =
+            |sandbox: &Sandbox| sandbox.directory.canonical_path(Path::new("")).unwrap();
         let naive = |sandbox: &Sandbox, dir: &EntryName| {
             let path = scene_root(sandbox).join(dir.as_os_str());
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());

@@ -1,0 +1,165 @@
+//! Patterns with look-around or back-references, matched by backtracking.
+//!
+//! Backtracking can take exponential time and cannot be stopped. So each position of a text is tried by
+//! itself, the number of steps back is bounded for each, and the deadline is looked at in between.
+
+use std::ops::Range;
+
+use fancy_regex::{ByteSet, Expr, Regex, RegexBuilder, RegexInput, RegexOptionsBuilder};
+use memchr::memchr;
+
+use super::{MAX_COMPILED_BYTES, MAX_PARTS, PatternFlaw, PatternOptions, utf16_offset};
+use crate::deadline::{Deadline, Stop};
+use crate::text::line_around;
+
+/// How often the engine may go back at one position: so often takes it some 10 ms.
+const MAX_STEPS_BACK: usize = 200_000;
+
+#[derive(Debug)]
+pub struct Backtracking {
+    regex: Regex,
+    /// The bytes that a match can begin with; `None` if it can begin with any, or be empty.
+    first: Option<ByteSet>,
+    /// The bytes that a text with a match holds.
+    required: Vec<u8>,
+}
+
+/// A line of a text, which is matched alone.
+#[derive(Debug)]
+pub struct Line {
+    span: Range<usize>,
+    /// Whether it holds all bytes that a match needs.
+    can_match: bool,
+}
+
+const BEFORE_WORD: &str = r"(?<!\w)(?:";
+const AFTER_WORD: &str = r")(?!\w)";
+
+impl Backtracking {
+    pub fn compile(pattern: &str, options: PatternOptions) -> Result<Self, PatternFlaw> {
+        let flaw = |error: fancy_regex::Error| flaw(&error, pattern);
+        let tree = Expr::parse_tree(pattern).map_err(flaw)?;
+        if parts(&tree.expr) > MAX_PARTS {
+            return Err(PatternFlaw::too_many_parts());
+        }
+        let build = |pattern: &str| {
+            RegexBuilder::new(pattern)
+                .case_insensitive(options.case_insensitive)
+                .multi_line(options.line_anchors)
+                .dot_matches_new_line(options.dot_matches_line_feed)
+                .backtrack_limit(MAX_STEPS_BACK)
+                .delegate_size_limit(MAX_COMPILED_BYTES)
+                .max_prog_size(MAX_COMPILED_BYTES / 64)
+                // Optimised by version 0.20, `((.)+?)*(?=)` matches "aa" twice, and not once as a whole.
+                .optimize(false)
+                .build()
+        };
+        // By itself, so that no bracket of the pattern closes the one around it.
+        let alone = build(pattern).map_err(flaw)?;
+        let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
+        let (regex, whole) =
+            if options.word { (build(&whole).map_err(flaw)?, &*whole) } else { (alone, pattern) };
+        let mut bytes = RegexOptionsBuilder::new();
+        bytes
+            .case_insensitive(options.case_insensitive)
+            .multi_line(options.line_anchors)
+            .dot_matches_new_line(options.dot_matches_line_feed);
+        let first = bytes.start_bytes(whole).ok().flatten();
+        let required = bytes.required_bytes(whole).map(|bytes| bytes.iter().collect());
+        Ok(Self { regex, first, required: required.unwrap_or_default() })
+    }
+
+    /// A line of a text, or the whole.
+    pub fn line(&self, text: &str, span: Range<usize>) -> Line {
+        let bytes = &text.as_bytes()[span.clone()];
+        let can_match = self.required.iter().all(|&byte| memchr(byte, bytes).is_some());
+        Line { span, can_match }
+    }
+
+    /// The first match within a span, each line of which is matched alone. `line` is the line that the
+    /// call before was in.
+    pub fn find_in_lines(
+        &self,
+        text: &str,
+        line: &mut Option<Line>,
+        span: Range<usize>,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<Range<usize>>, Stop> {
+        let mut from = span.start;
+        while from <= span.end {
+            let line = match line {
+                Some(line) if line.span.contains(&from) || line.span.end == from => line,
+                _ => line.insert(self.line(text, line_around(text, from))),
+            };
+            if let Some(found) = self.find(text, line, from, deadline)? {
+                return Ok(Some(found));
+            }
+            from = line.span.end + 1;
+        }
+        Ok(None)
+    }
+
+    /// The first match of a line alone that begins at an offset of the text or after it.
+    pub fn find(
+        &self,
+        text: &str,
+        line: &Line,
+        from: usize,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<Range<usize>>, Stop> {
+        deadline.check()?;
+        if !line.can_match {
+            return Ok(None);
+        }
+        let start = line.span.start;
+        let alone = &text[line.span.clone()];
+        for at in from - start..=alone.len() {
+            if !alone.is_char_boundary(at) || !self.can_begin_with(alone.as_bytes().get(at)) {
+                continue;
+            }
+            deadline.check()?;
+            let input = RegexInput::new(alone).from_pos(at).anchored(true);
+            match self.regex.find_input(input) {
+                Ok(Some(found)) => return Ok(Some(start + found.start()..start + found.end())),
+                Ok(None) => {}
+                // It has gone back too often: an answer of "no match" could be wrong.
+                Err(_) => return Err(Stop::TimedOut),
+            }
+        }
+        Ok(None)
+    }
+
+    fn can_begin_with(&self, byte: Option<&u8>) -> bool {
+        let Some(first) = &self.first else { return true };
+        byte.is_some_and(|&byte| first.contains(byte))
+    }
+}
+
+/// How many parts a pattern has when its repetitions are written out, as
+/// [`line_pattern::parts`](super::line_pattern::parts) counts them.
+fn parts(expr: &Expr) -> u64 {
+    match expr {
+        Expr::Literal { val, .. } => 1 + val.len() as u64 / 64,
+        Expr::Repeat { child, lo, hi, .. } => {
+            let times = if *hi == usize::MAX { *lo } else { *hi };
+            parts(child).saturating_mul(times.max(1) as u64)
+        }
+        other if other.is_leaf_node() => 1,
+        other => other.children_iter().map(parts).fold(0, u64::saturating_add),
+    }
+}
+
+fn flaw(error: &fancy_regex::Error, pattern: &str) -> PatternFlaw {
+    match error {
+        fancy_regex::Error::ParseError(offset, error) => PatternFlaw {
+            sentence: error.to_string(),
+            offset: utf16_offset(pattern, (*offset).min(pattern.len())),
+            is_probably_literal: pattern.contains(['(', ')', '{', '[']),
+        },
+        error => {
+            let sentence = error.to_string();
+            let is_about_size = sentence.contains("size") && sentence.contains("limit");
+            if is_about_size { PatternFlaw::too_large() } else { PatternFlaw::of_whole(sentence) }
+        }
+    }
+}

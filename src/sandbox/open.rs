@@ -1,0 +1,70 @@
+//! Opening the file or folder of a path, by the tier that is in force.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+
+use super::error::OpenError;
+#[cfg(target_os = "linux")]
+use super::kernel;
+use super::root::{Containment, Sandbox};
+use super::system::{self, Directory};
+use super::walk;
+// Other systems have one tier.
+#[cfg(not(target_os = "linux"))]
+use super::walk as kernel;
+use crate::path::WorkspacePath;
+
+/// Opens a file to read it. If another program keeps it for a moment, waits a moment.
+pub(super) fn to_read(root: &Sandbox, path: &WorkspacePath) -> Result<File, OpenError> {
+    check_length(path)?;
+    system::outlast_others(&|| match root.containment {
+        Containment::Kernel => kernel::open_to_read(root, path),
+        Containment::Walk => walk::open_to_read(root, path),
+    })
+}
+
+/// Opens a folder to create in.
+pub(super) fn to_write_in(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
+    check_length(path)?;
+    match root.containment {
+        Containment::Kernel => kernel::open_to_write_in(root, path),
+        Containment::Walk => walk::open_to_write_in(root, path),
+    }
+}
+
+/// Opens a folder to list it.
+pub(super) fn to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
+    check_length(path)?;
+    match root.containment {
+        Containment::Kernel => kernel::open_to_list(root, path),
+        Containment::Walk => walk::open_to_list(root, path),
+    }
+}
+
+/// Opens a folder to list it, by names of which none may be a link.
+pub(super) fn to_list_by_names(root: &Sandbox, names: &[&OsStr]) -> Result<Directory, OpenError> {
+    match root.containment {
+        Containment::Kernel => kernel::open_to_list_by_names(root, names),
+        Containment::Walk => walk::open_to_list_by_names(root, names),
+    }
+}
+
+/// Follows all links of a path. Gives the folder in which the path ends, open to create in, and
+/// the last name, which was no link a moment ago.
+pub(super) fn resolve(
+    root: &Sandbox,
+    path: &WorkspacePath,
+) -> Result<(Directory, OsString), OpenError> {
+    match root.containment {
+        Containment::Kernel => kernel::resolve(root, path),
+        Containment::Walk => walk::resolve(root, path),
+    }
+}
+
+/// The system's limit on one path holds on both tiers, so that they answer alike.
+fn check_length(path: &WorkspacePath) -> Result<(), OpenError> {
+    if path.as_str().len() >= system::PATH_MAX {
+        return Err(OpenError::NameTooLong);
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Creating and replacing files: the order of the steps, which is the same on every system.
+//!
+//! What a system can do with one folder and one name (put bytes there exclusively, exchange them for
+//! others) is in `unix/` and `windows/`. Here is the order in which that is done:
+//!
+//! 1. Find the place, and look at what stands there ([`place`]).
+//! 2. If nothing stands there, make the missing folders and create the file. If the file fails, take
+//!    the folders back.
+//! 3. If a file stands there and may be replaced, replace it.
+//!
+//! A step that finds the place changed since it was looked at ends the attempt, and a new attempt
+//! begins with a new look. No decision rests on a check that may be out of date at the next call.
+
+use std::time::Duration;
+
+use self::content::{Before, Caller, Created, NewContent, Visibility, Written};
+use self::error::{PutError, WriteError};
+#[cfg(unix)]
+use self::unix as system;
+#[cfg(windows)]
+use self::windows as system;
+use super::entry::Standing;
+use super::error::OpenError;
+use super::folders::{FolderError, MadeFolders};
+use super::place::{self, Located, MissingFolders, Place};
+use super::root::Sandbox;
+use super::system::Directory;
+use crate::path::{NewFilePath, WorkspacePath};
+
+pub(super) mod content;
+pub(super) mod error;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+/// How often an attempt is repeated because another process interfered. Each repetition means that
+/// another process made progress.
+const MAX_ATTEMPTS: u32 = 64;
+
+impl Sandbox {
+    /// Puts content at a path: in full or not at all.
+    ///
+    /// A new file appears complete, and never in place of another; of racing creators one wins.
+    /// Folders on the way are made, and taken back if the file then fails. A file that is replaced
+    /// is the old one or the new one to every reader. Its permission bits are kept, its owner and
+    /// extended attributes as far as the process may, and a link that leads to it stays a link.
+    /// Other hard links to it keep the old content.
+    ///
+    /// `cancelled` is asked before the first change, and a last time before the file becomes visible.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`]. Nothing has changed on disk, except with [`WriteError::Flawed`] and
+    /// [`WriteError::Kept`].
+    pub fn write_file(
+        &self,
+        path: &NewFilePath,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Written, WriteError> {
+        let writing = Writing { root: self, path: path.as_path(), content, cancelled };
+        writing.run().map_err(|error| {
+            if self.is_gone() { WriteError::Open(OpenError::RootGone) } else { error }
+        })
+    }
+}
+
+/// One call.
+struct Writing<'call> {
+    root: &'call Sandbox,
+    path: &'call WorkspacePath,
+    content: &'call NewContent<'call>,
+    cancelled: &'call dyn Fn() -> bool,
+}
+
+/// The result of [`Writing::look`].
+enum Target<'call> {
+    /// All folders exist, and nothing stands at the place.
+    Free(Place<'call>),
+    /// Some folders are missing.
+    FoldersMissing(MissingFolders),
+    /// A file stands at the place.
+    File(Place<'call>),
+}
+
+impl<'call> Writing<'call> {
+    fn run(&self) -> Result<Written, WriteError> {
+        for attempt in 0..MAX_ATTEMPTS {
+            match self.attempt() {
+                Err(Stop::Again) => let_others_go_on(attempt),
+                Err(Stop::For(error)) => return Err(error),
+                Ok(written) => return Ok(written),
+            }
+        }
+        Err(WriteError::Contended)
+    }
+
+    fn attempt(&self) -> Result<Written, Stop> {
+        let target = self.look()?;
+        if (self.cancelled)() {
+            return Err(WriteError::Cancelled.into());
+        }
+        match target {
+            Target::Free(_) | Target::FoldersMissing(_) if self.content.expected.is_some() => {
+                Err(WriteError::Changed.into())
+            }
+            Target::Free(place) => {
+                system::sweep(&place.folder);
+                Ok(created(self.create(&place)?, Vec::new()))
+            }
+            Target::FoldersMissing(missing) => self.create_with_folders(missing),
+            Target::File(_) if !self.content.overwrite => Err(WriteError::Exists.into()),
+            Target::File(place) => self.replace(&place),
+        }
+    }
+
+    /// Finds out what stands at the path. Changes nothing.
+    fn look(&self) -> Result<Target<'call>, Stop> {
+        match place::find(self.root, self.path)? {
+            Located::Complete(place) => match place.look()? {
+                Standing::Nothing => Ok(Target::Free(place)),
+                Standing::File => Ok(Target::File(place)),
+                Standing::Link => self.look_behind_link(),
+                Standing::Directory => Err(WriteError::IsDirectory.into()),
+                Standing::Special => Err(self.not_replaceable().into()),
+            },
+            Located::FoldersMissing(missing) => match missing.look(self.path)? {
+                Standing::Nothing => Ok(Target::FoldersMissing(missing)),
+                // A link whose target is missing.
+                Standing::Link => Err(WriteError::DanglingLink.into()),
+                // Made meanwhile: a folder that was missing a moment ago.
+                _ => Err(Stop::Again),
+            },
+        }
+    }
+
+    /// The last name is a link. Only a file may stand at its end.
+    fn look_behind_link(&self) -> Result<Target<'call>, Stop> {
+        let place = match Place::behind_link(self.root, self.path) {
+            // A folder on the link's way is missing.
+            Err(OpenError::NotFound | OpenError::NotFolder) => {
+                return Err(self.not_replaceable().into());
+            }
+            found => found?,
+        };
+        match place.look()? {
+            Standing::File => Ok(Target::File(place)),
+            Standing::Directory => Err(WriteError::IsDirectory.into()),
+            Standing::Nothing | Standing::Special => Err(self.not_replaceable().into()),
+            Standing::Link => Err(Stop::Again),
+        }
+    }
+
+    /// The error for an entry that is neither a file nor a directory.
+    fn not_replaceable(&self) -> WriteError {
+        if self.content.overwrite { WriteError::NotRegularFile } else { WriteError::Exists }
+    }
+
+    /// Creates the file and the folders that it needs. If that fails, removes the folders again.
+    fn create_with_folders(&self, missing: MissingFolders) -> Result<Written, Stop> {
+        let mut folders = MadeFolders::none(self.path);
+        let place = folders.make(self.root, missing, self.content.durable).map_err(Stop::from);
+        match place.and_then(|place| self.create(&place)) {
+            Ok(file) => Ok(created(file, folders.paths())),
+            Err(stop) => {
+                folders.take_back();
+                Err(stop)
+            }
+        }
+    }
+
+    fn create(&self, place: &Place<'_>) -> Result<Created, Stop> {
+        let leads_to = |_: &Directory| place.is_current();
+        let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
+        Ok(system::create(&place.folder, &place.name, self.content, caller)?)
+    }
+
+    fn replace(&self, place: &Place<'_>) -> Result<Written, Stop> {
+        let leads_to = |_: &Directory| place.is_current();
+        let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
+        let replaced = system::replace(&place.folder, &place.name, self.content, caller)?;
+        Ok(Written {
+            before: Before::File { facts: replaced.before, sha256: self.content.expected },
+            after: replaced.after,
+            through_link: place.is_behind_link,
+            folders: Vec::new(),
+            visibility: Visibility::Atomic,
+        })
+    }
+}
+
+fn created(Created { after, visibility }: Created, folders: Vec<String>) -> Written {
+    Written { before: Before::Nothing, after, through_link: false, folders, visibility }
+}
+
+/// Waits a moment, after a few attempts. Many writers at once keep each other from finishing if none
+/// of them waits.
+fn let_others_go_on(attempt: u32) {
+    const PATIENT: u32 = 4;
+    if let Some(pauses) = attempt.checked_sub(PATIENT) {
+        std::thread::sleep(Duration::from_micros(50) * pauses.min(20));
+    }
+}
+
+/// Why an attempt ended.
+enum Stop {
+    /// The place has changed since it was looked at.
+    Again,
+    For(WriteError),
+}
+
+impl From<WriteError> for Stop {
+    fn from(error: WriteError) -> Self {
+        Self::For(error)
+    }
+}
+
+impl From<OpenError> for Stop {
+    fn from(error: OpenError) -> Self {
+        Self::For(match error {
+            OpenError::NotFolder => WriteError::FileInTheWay,
+            OpenError::NameTooLong => WriteError::NameTooLong,
+            error => WriteError::Open(error),
+        })
+    }
+}
+
+impl From<FolderError> for Stop {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::Raced => Self::Again,
+            FolderError::Refused(error) => Self::For(WriteError::Folder(error)),
+            FolderError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<PutError> for Stop {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Raced => Self::Again,
+            PutError::Changed => Self::For(WriteError::Changed),
+            PutError::Cancelled => Self::For(WriteError::Cancelled),
+            PutError::Refused(error) => Self::For(error),
+            PutError::System(error) => Self::For(WriteError::System(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

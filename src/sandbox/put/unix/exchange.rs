@@ -1,0 +1,131 @@
+//! Exchanging the draft with the file that it replaces. The head of `put/unix/mod.rs` has the
+//! terms.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::renameat;
+
+use super::draft::{Draft, keep};
+use super::error::put_error;
+use super::old::{Old, identity};
+use super::settle::{check_place, settle, sync_if_durable};
+use super::take_back::take_back;
+use crate::sandbox::put::content::{Caller, NewContent};
+use crate::sandbox::put::error::{Flaw, PutError, Stray, WriteError};
+use crate::sandbox::system::Directory;
+use crate::sandbox::system::unix::Writers;
+use crate::sandbox::system::unix::error::is_refused;
+use crate::sandbox::system::unix::held::{Removal, exchange_names, remove};
+use crate::sandbox::temporary::{self, Identity};
+
+/// Exchanges the names of the draft and of the old file. If the exchange has displaced another
+/// file, or a check fails afterwards, takes the draft back.
+pub(super) fn exchange(
+    mut draft: Draft<'_>,
+    name: &OsStr,
+    old: &Old,
+    content: &NewContent<'_>,
+    caller: Caller<'_>,
+) -> Result<(), PutError> {
+    let folder = draft.folder;
+    let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
+    match exchange_names(folder, &temporary, name) {
+        Ok(()) => {}
+        Err(error) if is_refused(error) => return rename_over(draft, name, old, content, caller),
+        Err(error) => return Err(put_error(error)),
+    }
+    // From here on a file of another program may stand at the temporary name.
+    draft.name = None;
+    match certify(folder, &temporary, old, content, caller) {
+        Ok(writers) => match remove_old(&draft, &temporary, old, writers.as_ref()) {
+            Removal::Wanted => {
+                drop(writers);
+                let error = PutError::Refused(WriteError::BeingWritten);
+                Err(take_back(&mut draft, &temporary, name, content, error))
+            }
+            // If the system refuses, a later sweep removes the file.
+            Removal::Removed | Removal::Another | Removal::Refused => Ok(()),
+            Removal::Displaced(name) => {
+                Err(Flaw::Beside(Stray::Displaced(keep(folder, &name))).into())
+            }
+        },
+        Err(error) => Err(take_back(&mut draft, &temporary, name, content, error)),
+    }
+}
+
+/// Checks that the displaced file is the old one, and that all other conditions hold. Until the
+/// result is dropped, no program can begin to write to the old file.
+fn certify<'old>(
+    folder: &Directory,
+    temporary: &OsStr,
+    old: &'old Old,
+    content: &NewContent<'_>,
+    caller: Caller<'_>,
+) -> Result<Option<Writers<'old>>, PutError> {
+    let writers = examine(folder, temporary, old, content)?;
+    settle(folder, content, caller)?;
+    if let Some(writers) = &writers {
+        old.check_writers(writers)?;
+    }
+    Ok(writers)
+}
+
+/// Checks that the file at the name `at` is the old one and has the expected bytes.
+fn examine<'old>(
+    folder: &Directory,
+    at: &OsStr,
+    old: &'old Old,
+    content: &NewContent<'_>,
+) -> Result<Option<Writers<'old>>, PutError> {
+    let is_old = old.held.stands_at(folder, at).map_err(put_error)?;
+    match (is_old, content.expected) {
+        (true, Some(_)) => old.check_displaced(content).map(Some),
+        (true, None) => Ok(None),
+        (false, Some(_)) => Err(PutError::Changed),
+        (false, None) => Err(PutError::Raced),
+    }
+}
+
+/// Removes the old file, which is at the temporary name now, unless a writer waits for it.
+fn remove_old(
+    draft: &Draft<'_>,
+    temporary: &OsStr,
+    old: &Old,
+    writers: Option<&Writers<'_>>,
+) -> Removal {
+    let own = identity(&draft.file).unwrap_or(Identity::UNKNOWN);
+    let displaced = old.identity_for_sweeps().unwrap_or(Identity::UNKNOWN);
+    let fresh = OsString::from(temporary::new_name(own, displaced));
+    let is_wanted = || writers.is_some_and(Writers::are_at_work);
+    remove(draft.folder, temporary, old.held.id, fresh, &is_wanted)
+}
+
+/// Renames the draft over the old file.
+///
+/// The old file is examined once more just before the rename. If another program puts another
+/// entry at the name between the two steps, the rename replaces that entry.
+pub(super) fn rename_over(
+    mut draft: Draft<'_>,
+    name: &OsStr,
+    old: &Old,
+    content: &NewContent<'_>,
+    caller: Caller<'_>,
+) -> Result<(), PutError> {
+    let folder = draft.folder;
+    let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
+    let _writers = examine(folder, name, old, content)?;
+    check_place(folder, caller)?;
+    let links = links_of(old);
+    renameat(folder, &temporary, folder, name).map_err(put_error)?;
+    draft.name = None;
+    if content.expected.is_some() && links.is_some() && links_of(old) == links {
+        return Err(Flaw::ReplacedAnother.into());
+    }
+    sync_if_durable(folder, content).map_err(|error| Flaw::Unsynced(error).into())
+}
+
+/// How many names the old file has, where the system says.
+fn links_of(old: &Old) -> Option<u64> {
+    old.file.metadata().ok().map(|metadata| metadata.nlink()).filter(|&links| links > 0)
+}

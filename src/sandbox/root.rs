@@ -1,0 +1,195 @@
+//! The workspace root, held open, and the spellings of its path.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::entry::Step;
+use super::error::RootError;
+use super::spelling::without_dots;
+use super::system::{self, Directory};
+use crate::path::spelled_root::spells_root;
+use crate::path::{PathRefusal, WorkspacePath};
+
+/// The tier that keeps a path inside the workspace while it is opened. On either tier a directory
+/// that another process moves out of the workspace stays open if it was open already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// The kernel, in one system call that cannot be raced.
+    Kernel,
+    /// The hand-over-hand walk. It cannot be led out either.
+    Walk,
+}
+
+/// A workspace root, held open.
+///
+/// The handle stays on the same directory if the root's path is renamed or removed. Opening costs
+/// one system call; everything else about the root is found out when it is first needed.
+#[derive(Debug)]
+pub struct Sandbox {
+    pub(super) directory: Directory,
+    pub(super) containment: Containment,
+    /// As the host spelled it: absolute, possibly through symbolic links.
+    spelled: PathBuf,
+    /// The same without `..`, for hosts that resolve paths by their spelling. `None` where that names
+    /// another directory, because the `..` followed a link.
+    plain: OnceLock<Option<PathBuf>>,
+    /// As the system calls it, without links; `None` where the system does not say.
+    canonical: OnceLock<Option<PathBuf>>,
+    /// The key under which `cached` remembers what it has learnt about this root.
+    #[cfg(target_os = "linux")]
+    id: OnceLock<Option<system::RootId>>,
+}
+
+impl Sandbox {
+    /// Opens a workspace root by its absolute path, which may lead through symbolic links: the
+    /// host chose it.
+    ///
+    /// # Errors
+    ///
+    /// [`RootError`]: relative, gone, not a directory, not permitted.
+    pub fn open(root: &Path) -> Result<Self, RootError> {
+        let directory = open_directory(root)?;
+        let containment = containment_of(system::offers_openat2(&directory));
+        Ok(Self::new(root, directory, containment))
+    }
+
+    /// [`Sandbox::open`] on the walking tier, whatever the system offers. So the tier of systems
+    /// without `openat2` can be used, and tested, anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::open`].
+    pub fn open_walking(root: &Path) -> Result<Self, RootError> {
+        let directory = open_directory(root)?;
+        Ok(Self::new(root, directory, Containment::Walk))
+    }
+
+    /// [`Sandbox::open`] of a directory of the host's own, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::open`].
+    pub fn open_or_make(root: &Path) -> Result<Self, RootError> {
+        match Self::open(root) {
+            Err(RootError::Gone) => {
+                std::fs::create_dir_all(root).map_err(RootError::from_system)?;
+                Self::open(root)
+            }
+            opened => opened,
+        }
+    }
+
+    pub(super) fn new(spelled: &Path, directory: Directory, containment: Containment) -> Self {
+        Self {
+            directory,
+            containment,
+            spelled: spelled.to_owned(),
+            plain: OnceLock::new(),
+            canonical: OnceLock::new(),
+            #[cfg(target_os = "linux")]
+            id: OnceLock::new(),
+        }
+    }
+
+    /// Which tier opens paths beneath this root.
+    #[must_use]
+    pub fn containment(&self) -> Containment {
+        self.containment
+    }
+
+    /// Whether the root has been removed since it was opened.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.directory.is_removed()
+    }
+
+    /// Finds out the spellings of the root's path, which may wait. After that, [`Sandbox::locate`]
+    /// and [`Sandbox::is_spelled_in`] wait for nothing.
+    pub fn know_names(&self) {
+        self.plain();
+        self.canonical();
+    }
+
+    /// Parses a path, which may be absolute if it lies inside the root by one of the root's names.
+    ///
+    /// # Errors
+    ///
+    /// [`PathRefusal`] where the spelling alone refuses it.
+    pub fn locate(&self, path: &str) -> Result<WorkspacePath, PathRefusal> {
+        WorkspacePath::parse_allowing_absolute(path, |absolute| self.part_beneath(absolute))
+    }
+
+    /// The part of an absolute path that lies beneath the root, by one of the root's names; `None` for
+    /// any other text.
+    #[must_use]
+    pub fn part_inside(&self, absolute: &str) -> Option<String> {
+        Path::new(absolute).is_absolute().then(|| self.part_beneath(absolute)).flatten()
+    }
+
+    /// [`Sandbox::locate`] without any system call; `None` also where one would be needed.
+    #[must_use]
+    pub fn locate_at_once(&self, path: &str) -> Option<WorkspacePath> {
+        let inside = |absolute: &str| self.part_beneath_at_once(absolute);
+        WorkspacePath::parse_allowing_absolute(path, inside).ok()
+    }
+
+    /// Whether a text holds the root's absolute path, which must not be shown.
+    #[must_use]
+    pub fn is_spelled_in(&self, text: &str) -> bool {
+        let spellings = [Some(&*self.spelled), self.plain(), self.canonical()];
+        spellings.into_iter().flatten().filter_map(Path::to_str).any(|root| spells_root(text, root))
+    }
+
+    fn plain(&self) -> Option<&Path> {
+        let plain = self.plain.get_or_init(|| {
+            let plain = without_dots(&self.spelled);
+            (!self.climbs() || self.directory.is_at(&plain)).then_some(plain)
+        });
+        plain.as_deref()
+    }
+
+    fn canonical(&self) -> Option<&Path> {
+        self.canonical.get_or_init(|| self.directory.canonical_path(&self.spelled)).as_deref()
+    }
+
+    fn part_beneath(&self, absolute: &str) -> Option<String> {
+        // The spelled root answers nearly always, and asking for the other costs a system call.
+        let part = |root| system::part_beneath(&self.directory, root, absolute);
+        self.plain().and_then(part).or_else(|| self.canonical().and_then(part))
+    }
+
+    fn part_beneath_at_once(&self, absolute: &str) -> Option<String> {
+        let plain = if self.climbs() { self.plain.get()?.as_deref() } else { self.plain() };
+        let canonical = self.canonical.get().and_then(Option::as_deref);
+        let mut spellings = [plain, canonical].into_iter().flatten();
+        spellings.find_map(|root| system::part_beneath(&self.directory, root, absolute))
+    }
+
+    /// The steps from the root to a link's absolute target; `None` if the target lies outside.
+    pub(super) fn steps_to(&self, target: &Path) -> Option<Vec<Step>> {
+        let spellings = [self.plain(), self.canonical()].into_iter().flatten();
+        spellings.into_iter().find_map(|root| system::steps_beneath(root, target))
+    }
+
+    /// Whether the root is spelled with `..`, which may follow a link.
+    fn climbs(&self) -> bool {
+        self.spelled.components().any(|part| part == Component::ParentDir)
+    }
+
+    /// The key of this root in `cached`; asking for it waits for nothing.
+    #[cfg(target_os = "linux")]
+    pub(super) fn id(&self) -> Option<system::RootId> {
+        *self.id.get_or_init(|| system::RootId::of(&self.directory))
+    }
+}
+
+fn open_directory(root: &Path) -> Result<Directory, RootError> {
+    if !root.is_absolute() {
+        return Err(RootError::Relative);
+    }
+    Directory::open_root(root).map_err(RootError::from_system)
+}
+
+pub(super) fn containment_of(offers_openat2: bool) -> Containment {
+    if offers_openat2 { Containment::Kernel } else { Containment::Walk }
+}

@@ -1,0 +1,185 @@
+//! A file, link or folder that is recognised by its device and inode number. It is removed from a
+//! name only if it still stands there.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat,
+    renameat_with, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::super::native;
+use super::handle::{Directory, retry_interrupted};
+use crate::sandbox::temporary;
+
+/// A file's device and inode number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId(i128, u64);
+
+impl FileId {
+    fn of(stat: &Stat) -> Self {
+        Self(stat.st_dev.into(), stat.st_ino)
+    }
+}
+
+/// A file, link or folder. As long as it is held open no other gets its number.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) id: FileId,
+    kind: FileType,
+    /// `None` if the caller keeps the file open.
+    kept_open: Option<OwnedFd>,
+}
+
+impl Held {
+    /// A file that is open already; the caller keeps it open.
+    pub(crate) fn of(file: &impl AsFd) -> rustix::io::Result<Self> {
+        let stat = fstat(file)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        Ok(Self { id: FileId::of(&stat), kind, kept_open: None })
+    }
+
+    /// What stands at a name, links not followed.
+    pub(crate) fn at(folder: &Directory, name: &OsStr) -> rustix::io::Result<Self> {
+        let flags = native::HOLD | OFlags::CLOEXEC;
+        let held = retry_interrupted(|| openat(folder, name, flags, Mode::empty()))?;
+        let Self { id, kind, .. } = Self::of(&held)?;
+        Ok(Self { id, kind, kept_open: Some(held) })
+    }
+
+    /// Whether it has no name any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        let held = self.kept_open.as_ref();
+        held.is_some_and(|held| fstat(held).is_ok_and(|stat| stat.st_nlink == 0))
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.kind == FileType::RegularFile
+    }
+
+    /// Whether it is a regular file, and the one of that name.
+    pub(crate) fn stands_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
+        Ok(self.is_file() && id_at(folder, name)? == self.id)
+    }
+}
+
+pub(crate) fn id_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<FileId> {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileId::of(&stat))
+}
+
+/// How often a call is tried that must not fail for a temporary reason.
+const TRIES: u32 = 3;
+
+fn insist<T>(call: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    let mut answer = call();
+    for _ in 1..TRIES {
+        match answer {
+            Ok(_) | Err(Errno::NOENT | Errno::EXIST) => break,
+            Err(_) => answer = call(),
+        }
+    }
+    answer
+}
+
+/// The result of removing a file from a name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Removal {
+    Removed,
+    /// Another file stood there, and stands there again.
+    Another,
+    /// Another file stood there, or the system does not say which, and now stands at this name.
+    Displaced(OsString),
+    /// `is_wanted` said yes. The file stands at its old name again.
+    Wanted,
+    /// The system refused.
+    Refused,
+}
+
+/// Removes a file from a name, and no other.
+///
+/// The file is first renamed to `fresh`, a new random name. No other program knows that name, so the
+/// file that stands there still is the same when it is unlinked. `is_wanted` is asked last of all.
+pub(crate) fn remove(
+    folder: &Directory,
+    name: &OsStr,
+    id: FileId,
+    fresh: OsString,
+    is_wanted: &dyn Fn() -> bool,
+) -> Removal {
+    match insist(|| rename_exclusively(folder, name, &fresh)) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Removal::Another,
+        Err(_) => return Removal::Refused,
+    }
+    match insist(|| id_at(folder, &fresh)) {
+        Ok(found) if found == id => {}
+        Err(Errno::NOENT) => return Removal::Another,
+        _ => {
+            let put_back = insist(|| rename_exclusively(folder, &fresh, name));
+            return if put_back.is_ok() { Removal::Another } else { Removal::Displaced(fresh) };
+        }
+    }
+    if is_wanted() {
+        let put_back = insist(|| rename_exclusively(folder, &fresh, name));
+        return if put_back.is_ok() { Removal::Wanted } else { Removal::Displaced(fresh) };
+    }
+    match insist(|| unlinkat(folder, &fresh, AtFlags::empty())) {
+        Ok(()) | Err(Errno::NOENT) => Removal::Removed,
+        Err(_) => Removal::Refused,
+    }
+}
+
+/// Renames a file, if nothing stands at the new name.
+///
+/// If the system has no such rename, an ordinary rename is made, but only to a new random name, at
+/// which nothing stands.
+pub(crate) fn rename_exclusively(
+    folder: &Directory,
+    from: &OsStr,
+    to: &OsStr,
+) -> rustix::io::Result<()> {
+    let is_new = to.to_str().is_some_and(temporary::looks_like_one);
+    match renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        Err(error) if is_new && error != Errno::NOENT && error != Errno::EXIST => {
+            renameat(folder, from, folder, to)
+        }
+        renamed => renamed,
+    }
+}
+
+/// The name of a folder's entry, temporaries left out; `None` if it has none there at the moment.
+/// `guesses` are looked at first.
+pub(crate) fn find(
+    folder: &Directory,
+    id: FileId,
+    guesses: &[OsString],
+) -> rustix::io::Result<Option<OsString>> {
+    for guess in guesses {
+        match id_at(folder, guess) {
+            Ok(found) if found == id => return Ok(Some(guess.clone())),
+            Ok(_) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let is_temporary = name.to_str().is_some_and(temporary::looks_like_one);
+        if entry.ino() == id.1 && !is_temporary && id_at(folder, name) == Ok(id) {
+            return Ok(Some(name.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Exchanges two names of a folder.
+pub(crate) fn exchange_names(
+    folder: &Directory,
+    one: &OsStr,
+    other: &OsStr,
+) -> rustix::io::Result<()> {
+    renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)
+}

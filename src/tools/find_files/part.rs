@@ -1,0 +1,126 @@
+//! One thread's part of a page, by a sweep in no order.
+
+use super::Sort;
+use super::item::{Kept, item_of};
+use super::literal::{Matched, Suspect};
+use super::page::{Asked, Page};
+use crate::tools::walk_warnings::LeftOut;
+use crate::tree::{Gather, LeftOut as Reason, WalkEntry};
+
+/// How many entries that are left out a part remembers by their paths.
+const MAX_PLACES: usize = if cfg!(test) { 3 } else { 50_000 };
+
+/// What one thread has gathered.
+pub struct Part<'call> {
+    asked: &'call Asked,
+    suspects: &'call [Suspect],
+    /// Which of the suspects have matched something.
+    pub matched: Matched,
+    kept: Kept,
+    /// How many entries match, those that may not be looked at included.
+    total: u64,
+    /// How many of these stand on no earlier page.
+    from_here: u64,
+    left_out: LeftOut,
+    /// The paths of the entries that were left out; no reason means that one may not be looked at.
+    places: Vec<(String, Option<Reason>)>,
+    has_all_places: bool,
+}
+
+impl<'call> Part<'call> {
+    pub fn new(asked: &'call Asked, suspects: &'call [Suspect]) -> Self {
+        Self {
+            asked,
+            suspects,
+            matched: Matched::none_of(suspects),
+            kept: Kept::new(asked),
+            total: 0,
+            from_here: 0,
+            left_out: LeftOut::default(),
+            places: Vec::new(),
+            has_all_places: true,
+        }
+    }
+
+    /// Takes the item of an entry, if the page may have room for it. Says whether the entry is there.
+    fn take(&mut self, entry: &WalkEntry<'_>) -> bool {
+        if self.asked.sort == Sort::Path && !self.kept.has_room_for(&entry.path) {
+            return true;
+        }
+        match item_of(entry) {
+            Some(Ok(item)) => self.kept.add(item),
+            Some(Err(_)) => self.leave_out(&entry.path, None),
+            None => return false,
+        }
+        true
+    }
+
+    fn leave_out(&mut self, path: &str, reason: Option<Reason>) {
+        count(&mut self.left_out, reason);
+        if self.places.len() < MAX_PLACES {
+            self.places.push((path.to_owned(), reason));
+        } else {
+            self.has_all_places = false;
+        }
+    }
+}
+
+impl Gather for Part<'_> {
+    fn entry(&mut self, entry: &WalkEntry<'_>) {
+        self.matched.note(self.suspects, entry);
+        if self.asked.is_earlier(&entry.path) {
+            self.total += 1;
+        } else if self.take(entry) {
+            self.total += 1;
+            self.from_here += 1;
+        }
+    }
+
+    fn left_out(&mut self, path: &str, reason: Reason) {
+        self.leave_out(path, Some(reason));
+    }
+}
+
+/// The page of all parts; `None` if so much was left out that only a walk in order can tell how much of it
+/// belongs to this page.
+pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
+    let mut kept = Kept::new(asked);
+    let (mut total, mut from_here, mut left_out) = (0, 0, LeftOut::default());
+    let (mut places, mut has_all_places) = (Vec::new(), true);
+    for part in parts {
+        total += part.total;
+        from_here += part.from_here;
+        left_out = left_out.and(&part.left_out);
+        part.kept.into_items().into_iter().for_each(|item| kept.add(item));
+        places.extend(part.places);
+        has_all_places &= part.has_all_places;
+    }
+    let is_full = kept.is_full() && asked.sort == Sort::Path;
+    let items = kept.into_items();
+    let last = items.last().filter(|_| is_full).map(|last| &*last.path);
+    if last.is_some() || asked.after.is_some() {
+        if !has_all_places {
+            return None;
+        }
+        // Beyond the last item, threads have not asked whether all entries may be looked at.
+        places.retain(|(path, reason)| reason.is_some() || asked.is_on_page(path, last));
+        let unreadable = places.iter().filter(|(_, reason)| reason.is_none()).count() as u64;
+        let is_truncated = from_here - unreadable > items.len() as u64;
+        let last = last.filter(|_| is_truncated);
+        left_out = LeftOut::default();
+        for (_, reason) in places.iter().filter(|(path, _)| asked.is_on_page(path, last)) {
+            count(&mut left_out, *reason);
+        }
+    }
+    total -= left_out.unreadable;
+    from_here -= left_out.unreadable;
+    let is_truncated = from_here > items.len() as u64;
+    Some(Page { items, is_truncated, total, scanned, left_out })
+}
+
+fn count(left_out: &mut LeftOut, reason: Option<Reason>) {
+    match reason {
+        Some(reason) => left_out.walk.count(reason),
+        None => left_out.unreadable += 1,
+    }
+}

@@ -1,0 +1,32 @@
+//! The tools: one file per specification, in the order of its sections.
+//!
+//! | module | specification |
+//! | --- | --- |
+//! | [`read_file`] | `read_file` (P0): one file, one window of lines |
+//! | [`read_files`] | docs/contract.md §13: several windows, within a budget of bytes |
+//! | [`read_bytes`] | docs/contract.md §13: a range of a file's bytes |
+//! | [`create_file`] | `workspace_create_file` (TUL-004): a file, whole or not at all |
+//! | [`file_uri`] | `read`: `file:` URIs of a space and a chat |
+//! | [`source`] | `workspace.read_file` (TUL-001): source documents by DocPath |
+//! | [`snapshot`] | the workspace snapshot of TUL-004 §7.5, for a boot prompt |
+//! | [`find_files`] | `find_files` (docs/contract.md §13): paths by glob |
+//! | [`tree`] | `tree` (§13): the folder tree as objects |
+//! | [`near_miss`] | the paths that a model may have meant by one at which nothing stands |
+//! | [`resolve_path`] | the absolute path of a model's path, by its spelling alone |
+
+pub mod create_file;
+mod error_text;
+pub mod failure;
+pub mod file_uri;
+pub mod find_files;
+pub mod near_miss;
+pub mod read_bytes;
+pub mod read_file;
+pub mod read_files;
+pub mod resolve_path;
+pub mod search_files;
+pub mod snapshot;
+pub mod source;
+pub mod tree;
+mod walk_arguments;
+pub mod walk_warnings;
