@@ -192,8 +192,14 @@ const scenes = {
       }
       return process.memoryUsage().heapUsed;
     };
-    const before = await heapAfter(1_000);
-    const stays = (await heapAfter(5_000)) - before;
+    // The engine compiles now and then, so one round may grow without a leak. Each round of a leak grows.
+    let before = await heapAfter(10_000);
+    let stays = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 4 && stays >= 120_000; round++) {
+      const after = await heapAfter(5_000);
+      stays = Math.min(stays, after - before);
+      before = after;
+    }
     console.log(stays < 120_000 ? "nothing stays" : `${stays} bytes stay`);
   },
 
