@@ -44,7 +44,8 @@ pub(crate) fn part_beneath(_root: &Directory, spelling: &Path, absolute: &str) -
         return None;
     }
     let rest = strip_root(spelling, path).or_else(|| strip_root(spelling, &without_dots(path)))?;
-    let mut part = rest.to_str()?.to_owned();
+    // A path that is collected has `\` between its names, which a glob takes for an escape.
+    let mut part = rest.to_str()?.replace('\\', "/");
     if absolute.ends_with(['/', '\\']) {
         part.push('/');
     }
