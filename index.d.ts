@@ -987,7 +987,7 @@ export interface FindFilesResult {
   took_ms: number
   /** Whether there are more items than these. */
   truncated: boolean
-  /** How many entries match, on all pages together. */
+  /** How many entries match, on all pages together. Entries that may not be looked at are among them. */
   total: number
   /** How many entries were looked at, those that were left out included. */
   scanned_entries: number

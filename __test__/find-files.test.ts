@@ -415,7 +415,7 @@ describe("what is left out is said", () => {
         const [whole, named] = await callInChild({ calls, user: UNPRIVILEGED });
         assert.ok(whole && "answer" in whole, JSON.stringify(whole));
         const answer = whole.answer as FindFilesResult;
-        assert.deepEqual([pathsOf(answer), answer.total], [["a/b.txt"], 1]);
+        assert.deepEqual([pathsOf(answer), answer.total], [["a/b.txt"], 2]);
         assert.deepEqual(answer.warnings, ["skipped_unreadable=2"]);
         assert.ok(named && "error" in named, JSON.stringify(named));
         assert.deepEqual([named.error.code, named.error.path], ["PERMISSION_DENIED", "locked"]);
@@ -436,11 +436,11 @@ describe("what is left out is said", () => {
       fs.chmodSync(ws.base, 0o755);
       fs.chmodSync(ws.at("found/m"), 0o444);
       try {
-        const pagesOf = async (root_path: string) => {
+        const pagesOf = async (root_path: string, patterns: string[] | string, max: number) => {
           const pages: unknown[] = [];
           let after: string | null = null;
           do {
-            const args = { patterns: "*.ts", root_path, max_results: 2, after };
+            const args = { patterns, root_path, max_results: max, after };
             const calls = [{ call: "findFiles", args: [ws.context, args] }];
             const [outcome] = await callInChild({ calls, user: UNPRIVILEGED });
             assert.ok(outcome && "answer" in outcome, JSON.stringify(outcome));
@@ -450,14 +450,18 @@ describe("what is left out is said", () => {
           } while (after !== null);
           return pages;
         };
-        const small = await pagesOf("found");
+        const small = await pagesOf("found", "*.ts", 2);
         assert.deepEqual(small, [
-          [["found/a.ts", "found/m1.ts"], 5, true, ["skipped_unreadable=3"]],
+          [["found/a.ts", "found/m1.ts"], 8, true, ["skipped_unreadable=3"]],
           [["found/m2.ts", "found/m3.ts"], 8, true, []],
           [["found/z.ts"], 8, false, []],
         ]);
         // The whole tree is large, so that threads share it.
-        assert.deepEqual(await pagesOf("."), small);
+        assert.deepEqual(await pagesOf(".", "*.ts", 2), small);
+        // No page follows for entries that cannot be items.
+        const last = [[["found/a.ts"], 2, false, ["skipped_unreadable=1"]]];
+        assert.deepEqual(await pagesOf("found", ["a.ts", "b.ts"], 1), last);
+        assert.deepEqual(await pagesOf(".", ["a.ts", "b.ts"], 1), last);
       } finally {
         fs.chmodSync(ws.at("found/m"), 0o755);
       }

@@ -238,7 +238,7 @@ impl Find<'_> {
             return Ok(page);
         }
         for suspect in unmatched {
-            patterns[suspect.index] = to_the_letter(&patterns[suspect.index]);
+            patterns[suspect.index] = self.to_the_letter(&patterns[suspect.index]);
         }
         Ok(self.look(&patterns, &[])?.0)
     }
@@ -247,13 +247,13 @@ impl Find<'_> {
     fn suspects(&self, patterns: &mut [String]) -> Result<Vec<Suspect>, Failure> {
         let mut suspects = Vec::new();
         for (index, pattern) in patterns.iter_mut().enumerate() {
-            if !has_brackets(pattern) {
+            if !has_brackets(self.split_root(pattern).1) {
                 continue;
             }
             let (glob, refusal) = match self.glob(index, pattern) {
                 Ok(glob) => (glob, None),
                 Err(refusal) => {
-                    *pattern = to_the_letter(pattern);
+                    *pattern = self.to_the_letter(pattern);
                     let Ok(glob) = self.glob(index, pattern) else { return Err(refusal) };
                     (glob, Some(refusal))
                 }
@@ -261,6 +261,19 @@ impl Find<'_> {
             suspects.push(Suspect { index, glob, refusal });
         }
         Ok(suspects)
+    }
+
+    /// The workspace's absolute path, if the pattern begins with it, and the glob. The path is no glob, so
+    /// its brackets are letters already.
+    fn split_root<'pattern>(&self, pattern: &'pattern str) -> (&'pattern str, &'pattern str) {
+        let inside = self.sandbox.part_inside(pattern);
+        let root = inside.and_then(|inside| pattern.strip_suffix(&*inside)).unwrap_or_default();
+        pattern.split_at(root.len())
+    }
+
+    fn to_the_letter(&self, pattern: &str) -> String {
+        let (root, glob) = self.split_root(pattern);
+        root.to_owned() + &to_the_letter(glob)
     }
 
     /// The pattern at that place of the list, alone.

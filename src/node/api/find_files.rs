@@ -32,7 +32,7 @@ pub struct FindFilesResult {
     pub took_ms: f64,
     /// Whether there are more items than these.
     pub truncated: bool,
-    /// How many entries match, on all pages together.
+    /// How many entries match, on all pages together. Entries that may not be looked at are among them.
     pub total: f64,
     /// How many entries were looked at, those that were left out included.
     #[napi(js_name = "scanned_entries")]

@@ -36,7 +36,7 @@ pub fn item_of(entry: &WalkEntry<'_>) -> Option<Result<Item, OpenError>> {
     }
 }
 
-/// The items that come first, as many as a page has.
+/// The items that come first: as many as a page has, and one more, which shows that the page is truncated.
 pub struct Kept {
     sort: Sort,
     max_items: usize,
@@ -49,28 +49,42 @@ impl Kept {
         Self { sort: asked.sort, max_items: asked.max_items, items: BinaryHeap::new() }
     }
 
+    /// Whether the page is full.
     pub fn is_full(&self) -> bool {
         self.items.len() >= self.max_items
+    }
+
+    /// Whether there are more items than the page has room for.
+    pub fn is_truncated(&self) -> bool {
+        self.items.len() > self.max_items
     }
 
     /// Whether an item of that path, sorted by path, would be kept.
     pub fn has_room_for(&self, path: &str) -> bool {
         let is_before_last =
             || self.items.peek().is_some_and(|last| compare_paths(path, &last.item.path).is_lt());
-        !self.is_full() || is_before_last()
+        !self.is_truncated() || is_before_last()
     }
 
     /// Adds an item; the one that then comes last makes way if there are too many.
     pub fn add(&mut self, item: Item) {
         self.items.push(Ranked { sort: self.sort, item });
-        if self.items.len() > self.max_items {
+        if self.items.len() > self.max_items + 1 {
             self.items.pop();
         }
     }
 
-    /// The items, in order.
+    /// All that are kept, in order.
     pub fn into_items(self) -> Vec<Item> {
         self.items.into_sorted_vec().into_iter().map(|ranked| ranked.item).collect()
+    }
+
+    /// The items of the page, in order.
+    pub fn into_page(self) -> Vec<Item> {
+        let max_items = self.max_items;
+        let mut items = self.into_items();
+        items.truncate(max_items);
+        items
     }
 }
 

@@ -57,7 +57,8 @@ pub struct Page {
     pub items: Vec<Item>,
     /// Whether there are items that the page has no room for.
     pub is_truncated: bool,
-    /// How many entries match, on all pages together.
+    /// How many entries match, on all pages together, those that may not be looked at included. So each page
+    /// has the same number, although it looks at its own items alone.
     pub total: u64,
     /// How many entries were looked at.
     pub scanned: u64,
@@ -77,7 +78,6 @@ impl Page {
 pub struct OrderedPage<'call> {
     asked: &'call Asked,
     kept: Kept,
-    is_truncated: bool,
     total: u64,
     /// What earlier pages have left out.
     before: Tally,
@@ -90,7 +90,6 @@ impl<'call> OrderedPage<'call> {
         Self {
             asked,
             kept: Kept::new(asked),
-            is_truncated: false,
             total: 0,
             before: Tally::default(),
             left_out: LeftOut::default(),
@@ -101,42 +100,37 @@ impl<'call> OrderedPage<'call> {
     /// Adds the next entry that matches. `tally` is the walk's up to it.
     pub fn add(&mut self, entry: &WalkEntry<'_>, tally: Tally) {
         self.left_out.walk = tally;
+        self.total += 1;
         if self.asked.is_earlier(&entry.path) {
-            self.total += 1;
             self.before = tally;
-        } else if self.asked.sort == Sort::Path && self.kept.is_full() {
-            self.total += 1;
-            self.is_truncated = true;
-        } else {
-            match item_of(entry) {
-                Some(Ok(item)) => {
-                    self.total += 1;
-                    self.is_truncated |= self.kept.is_full();
-                    self.kept.add(item);
+            return;
+        }
+        if self.asked.sort == Sort::Path && self.kept.is_truncated() {
+            return;
+        }
+        match item_of(entry) {
+            Some(Ok(item)) => {
+                if !self.kept.is_full() {
                     self.left_out_at_last_item = self.left_out;
                 }
-                Some(Err(_)) => self.left_out.unreadable += 1,
-                None => {}
+                self.kept.add(item);
             }
+            Some(Err(_)) => self.left_out.unreadable += 1,
+            None => self.total -= 1,
         }
     }
 
     /// The page, with the counts of the whole walk.
     pub fn finish(mut self, tally: Tally, scanned: u64, rules: Option<RuleReader>) -> Page {
         self.left_out.walk = tally;
+        let is_truncated = self.kept.is_truncated();
         let mut left_out = match self.asked.sort {
-            Sort::Path if self.is_truncated => self.left_out_at_last_item,
+            Sort::Path if is_truncated => self.left_out_at_last_item,
             _ => self.left_out,
         };
         left_out.walk = left_out.walk.since(&self.before);
         left_out.unheeded = rules.map_or(0, unheeded_files);
-        Page {
-            items: self.kept.into_items(),
-            is_truncated: self.is_truncated,
-            total: self.total,
-            scanned,
-            left_out,
-        }
+        Page { items: self.kept.into_page(), is_truncated, total: self.total, scanned, left_out }
     }
 }
 

@@ -19,8 +19,6 @@ pub struct Part<'call> {
     kept: Kept,
     /// How many entries match, those that may not be looked at included.
     total: u64,
-    /// How many of these stand on no earlier page.
-    from_here: u64,
     left_out: LeftOut,
     /// The paths of the entries that were left out; no reason means that one may not be looked at.
     places: Vec<(String, Option<Reason>)>,
@@ -35,7 +33,6 @@ impl<'call> Part<'call> {
             matched: Matched::none_of(suspects),
             kept: Kept::new(asked),
             total: 0,
-            from_here: 0,
             left_out: LeftOut::default(),
             places: Vec::new(),
             has_all_places: true,
@@ -68,11 +65,8 @@ impl<'call> Part<'call> {
 impl Gather for Part<'_> {
     fn entry(&mut self, entry: &WalkEntry<'_>) {
         self.matched.note(self.suspects, entry);
-        if self.asked.is_earlier(&entry.path) {
+        if self.asked.is_earlier(&entry.path) || self.take(entry) {
             self.total += 1;
-        } else if self.take(entry) {
-            self.total += 1;
-            self.from_here += 1;
         }
     }
 
@@ -85,36 +79,28 @@ impl Gather for Part<'_> {
 /// belongs to this page.
 pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
     let mut kept = Kept::new(asked);
-    let (mut total, mut from_here, mut left_out) = (0, 0, LeftOut::default());
+    let (mut total, mut left_out) = (0, LeftOut::default());
     let (mut places, mut has_all_places) = (Vec::new(), true);
     for part in parts {
         total += part.total;
-        from_here += part.from_here;
         left_out = left_out.and(&part.left_out);
         part.kept.into_items().into_iter().for_each(|item| kept.add(item));
         places.extend(part.places);
         has_all_places &= part.has_all_places;
     }
-    let is_full = kept.is_full() && asked.sort == Sort::Path;
-    let items = kept.into_items();
-    let last = items.last().filter(|_| is_full).map(|last| &*last.path);
+    let is_truncated = kept.is_truncated();
+    let items = kept.into_page();
+    let last = items.last().filter(|_| is_truncated && asked.sort == Sort::Path);
     if last.is_some() || asked.after.is_some() {
         if !has_all_places {
             return None;
         }
-        // Beyond the last item, threads have not asked whether all entries may be looked at.
-        places.retain(|(path, reason)| reason.is_some() || asked.is_on_page(path, last));
-        let unreadable = places.iter().filter(|(_, reason)| reason.is_none()).count() as u64;
-        let is_truncated = from_here - unreadable > items.len() as u64;
-        let last = last.filter(|_| is_truncated);
+        let last = last.map(|last| &*last.path);
         left_out = LeftOut::default();
         for (_, reason) in places.iter().filter(|(path, _)| asked.is_on_page(path, last)) {
             count(&mut left_out, *reason);
         }
     }
-    total -= left_out.unreadable;
-    from_here -= left_out.unreadable;
-    let is_truncated = from_here > items.len() as u64;
     Some(Page { items, is_truncated, total, scanned, left_out })
 }
 

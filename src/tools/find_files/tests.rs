@@ -111,6 +111,24 @@ fn the_newest_come_first_of_all_and_those_of_one_time_by_path() {
 }
 
 #[test]
+#[cfg(not(windows))]
+fn brackets_of_the_roots_own_path_are_letters() {
+    let outer = tempfile::tempdir().unwrap();
+    let root = outer.path().join("[x]");
+    make(&root, "app/[id].tsx", "");
+    make(&root, "app/b.tsx", "");
+    let absolute = |glob: &str| format!("{}/{glob}", root.to_str().unwrap());
+    for (glob, found) in [
+        ("app/[id].tsx", "app/[id].tsx"),
+        ("app/[ab].tsx", "app/b.tsx"),
+        ("app/[.tsx", "app/[.tsx"),
+    ] {
+        make(&root, found, "");
+        assert_eq!(paths(&root, &patterns(&[&absolute(glob)])), [found], "{glob}");
+    }
+}
+
+#[test]
 fn pages_have_a_true_total_and_their_own_warnings() {
     let ws = workspace(&["a.ts", "b.log", "c.ts", "d.log", "e.ts", "f.log", "node_modules/x.ts"]);
     make(ws.path(), ".gitignore", "*.log\n");
