@@ -13,6 +13,7 @@ import { notLinux } from "./support/platform.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const CHILD = fileURLToPath(new URL("./support/memory-child.mjs", import.meta.url));
+const SEARCHES = fileURLToPath(new URL("./support/search-memory.mjs", import.meta.url));
 const noLimits = notLinux || (spawnSync("prlimit", ["--version"]).error ? "no prlimit" : false);
 
 // F23: a failed allocation ends the process, so each allocation of a size from outside is tested.
@@ -33,6 +34,25 @@ test(
       },
       reports: ["INTERNAL", "INTERNAL", "INTERNAL"],
     });
+  }),
+);
+
+// Large files are searched one at a time, so threads do not add up what they take.
+test(
+  "the worst searches of the worst tree take less than 256 MiB",
+  { skip: notLinux, timeout: 120_000 },
+  inWorkspace((ws) => {
+    const child = spawnSync(process.execPath, [SEARCHES, ws.root], { encoding: "utf8" });
+    assert.equal(child.status, 0, child.stderr);
+    const searches = JSON.parse(child.stdout) as Record<
+      string,
+      { mebibytes: number; ended: string }
+    >;
+    assert.equal(Object.keys(searches).length, 6);
+    for (const [name, { mebibytes, ended }] of Object.entries(searches)) {
+      assert.ok(mebibytes < 256, `${name}: ${mebibytes} MiB`);
+      assert.ok(["done", "TIMEOUT"].includes(ended), `${name}: ${ended}`);
+    }
   }),
 );
 
