@@ -1,5 +1,7 @@
 //! The parsers once more, written from their specifications: slow, short, and unlike the originals.
 
+use regex_automata::meta;
+use ringfence::regex::PatternOptions;
 use serde_json::Value;
 
 /// What a path parses to: its names, and whether its spelling demands a folder; or the rule it breaks.
@@ -153,4 +155,43 @@ pub fn positive_integer(number: f64, most: u64) -> Option<u64> {
     let integer: u64 = text.parse().ok()?;
     let is_whole = number.fract() == 0.0;
     (is_whole && (1..=most).contains(&integer)).then_some(integer)
+}
+
+/// The matches of each line alone that are not empty; `None` if the other engine refuses the pattern.
+pub fn matches_by_line(
+    pattern: &str,
+    options: PatternOptions,
+    text: &str,
+) -> Option<Vec<(usize, usize)>> {
+    let pattern = if options.literal { regex_syntax::escape(pattern) } else { pattern.to_owned() };
+    let syntax = regex_automata::util::syntax::Config::new()
+        .case_insensitive(options.case_insensitive)
+        .multi_line(options.line_anchors)
+        .dot_matches_new_line(options.dot_matches_line_feed);
+    let regex = meta::Builder::new().syntax(syntax).build(&pattern).ok()?;
+    let (mut start, mut found) = (0, Vec::new());
+    for line in text.split('\n') {
+        let ranges = regex.find_iter(line).map(|found| found.range());
+        let ranges = ranges.filter(|range| !range.is_empty());
+        found.extend(ranges.map(|range| (start + range.start, start + range.end)));
+        start += line.len() + 1;
+    }
+    Some(found)
+}
+
+/// Whether a glob without wildcards selects a path; `None` for other globs.
+pub fn plain_glob(glob: &str, path: &str, is_folder: bool) -> Option<bool> {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "._-/".contains(character);
+    if !glob.chars().all(is_plain) || glob.starts_with("./") || path.contains("//") {
+        return None;
+    }
+    let folders_alone = glob.ends_with('/');
+    let glob = glob.strip_suffix('/').unwrap_or(glob);
+    let matches = match glob.strip_prefix('/') {
+        Some(_) => glob.trim_start_matches('/') == path,
+        None if glob.contains('/') => glob == path,
+        None => path.rsplit('/').next() == Some(glob),
+    };
+    Some(matches && (is_folder || !folders_alone))
 }

@@ -4,11 +4,19 @@
 #[path = "models.rs"]
 pub mod models;
 
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Duration;
+
 use ringfence::argument::{positive_integer, positive_up_to};
+use ringfence::deadline::{Deadline, Stop};
 use ringfence::path::{NameRules, NewFilePath, PathRefusal, WorkspacePath};
+use ringfence::regex::{Pattern, PatternOptions};
+use ringfence::sandbox::Sandbox;
 use ringfence::text::{InvalidUtf8, LineWindow, NotText, decode, is_plain_text};
 use ringfence::tools::file_uri::FileUri;
 use ringfence::tools::source::{SourceRequest, StoredDocument, read_document};
+use ringfence::tree::{Case, Globs, Verdict};
 
 /// Parsing a URI does not panic; what is accepted has safe names, stays beneath its root, and is
 /// the same when it is formatted and parsed again.
@@ -137,4 +145,87 @@ pub fn arguments(data: &[u8]) {
     let Ok(value) = serde_json::from_str(json) else { return };
     let read = request.ok().map(|it| (it.path, it.max_bytes.map(std::num::NonZeroU64::get)));
     assert_eq!(read, models::source_request(&value), "{text:?}");
+}
+
+/// A pattern compiles or is refused. A search of a whole text ends, and finds in each line the matches that
+/// another engine finds in that line alone. The first byte has the flags; the pattern ends at the first NUL,
+/// and the text follows.
+pub fn patterns(data: &[u8]) {
+    let Some((flags, rest)) = data.split_first() else { return };
+    let Ok(rest) = std::str::from_utf8(rest) else { return };
+    let (pattern, text) = rest.split_once('\0').unwrap_or((rest, "a"));
+    let options = PatternOptions {
+        literal: flags & 1 != 0,
+        word: flags & 2 != 0,
+        case_insensitive: flags & 4 != 0,
+        line_anchors: flags & 8 != 0,
+        dot_matches_line_feed: flags & 16 != 0,
+        multiline: flags & 32 != 0,
+    };
+    let compiled = Pattern::compile(pattern, options);
+    if let Err(flaw) = &compiled {
+        assert!(!flaw.sentence.is_empty());
+        assert!(flaw.offset <= pattern.encode_utf16().count() as u64);
+    }
+    let Ok(compiled) = compiled else { return };
+    let Ok(found) = matches(&compiled, text) else { return };
+    for &(start, end) in &found {
+        assert!(options.multiline || !text[start..end].contains('\n'), "{pattern:?} in {text:?}");
+    }
+    if options.word || options.multiline || compiled.backtracks() {
+        return;
+    }
+    if let Some(modelled) = models::matches_by_line(pattern, options, text) {
+        assert_eq!(found, modelled, "{pattern:?} in {text:?} with {options:?}");
+    }
+}
+
+/// All matches that are not empty.
+fn matches(pattern: &Pattern, text: &str) -> Result<Vec<(usize, usize)>, Stop> {
+    let deadline = Deadline::after(Duration::from_secs(1), &|| false);
+    let mut matcher = pattern.matcher();
+    let mut search = matcher.search(text);
+    let (mut from, mut found) = (0, Vec::new());
+    while let Some(range) = search.find(from, &deadline)? {
+        assert!(range.start >= from && range.end <= text.len());
+        from = range.end;
+        if range.is_empty() {
+            from += text[from..].chars().next().map_or(1, char::len_utf8);
+        } else {
+            found.push((range.start, range.end));
+        }
+        if from > text.len() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A list of globs is parsed or refused, and the decisive glob that matches alone decides. Lines are globs; the
+/// list ends at the first NUL, and the path follows.
+pub fn globs(data: &[u8]) {
+    static ROOT: LazyLock<Option<Sandbox>> = LazyLock::new(|| Sandbox::open(Path::new(".")).ok());
+    let Some(root) = &*ROOT else { return };
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (list, path) = text.split_once('\0').unwrap_or((text, "a"));
+    let list: Vec<String> = list.split('\n').map(str::to_owned).collect();
+    for case in [Case::Sensitive, Case::Insensitive] {
+        let parse = |list: &[String]| Globs::parse_for(root, Path::new(""), list, case);
+        let alone: Vec<_> = list.iter().map(|glob| parse(std::slice::from_ref(glob))).collect();
+        let Ok(whole) = parse(&list) else {
+            assert!(list.len() > 1 || alone[0].is_err());
+            continue;
+        };
+        for is_folder in [false, true] {
+            let decide = |globs: &Globs| globs.decide(Path::new(path), is_folder);
+            let decisive = alone.iter().rev().find_map(|glob| glob.as_ref().ok().and_then(decide));
+            assert_eq!(decide(&whole), decisive, "{list:?} on {path:?}");
+            if case == Case::Sensitive
+                && let [glob] = &*list
+                && let Some(expected) = models::plain_glob(glob, path, is_folder)
+            {
+                assert_eq!(decisive, expected.then_some(Verdict::Selected), "{glob:?} on {path:?}");
+            }
+        }
+    }
 }

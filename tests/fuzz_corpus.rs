@@ -55,6 +55,16 @@ fn arguments() {
 }
 
 #[test]
+fn patterns() {
+    replay("patterns", properties::patterns);
+}
+
+#[test]
+fn globs() {
+    replay("globs", properties::globs);
+}
+
+#[test]
 fn the_corpora_notice_a_mistake() {
     told_apart("workspace_path", |data| {
         // `\\` would be a character like any other.
