@@ -8,7 +8,7 @@ import { searchFiles } from "../../index.js";
 const MIB = 1024 * 1024;
 const folder = process.argv[2];
 
-/** Text of 1 MiB with letters of many kinds, in lines of `width` characters. */
+/** Text of half a million letters of many kinds, in lines of `width` characters. */
 const chunk = (width) => {
   const letters = "aбc日 дe=f'(x)gйh1я";
   let text = "";

@@ -74,17 +74,15 @@ impl Kept {
         }
     }
 
-    /// All that are kept, in order.
-    pub fn into_items(self) -> Vec<Item> {
-        self.items.into_sorted_vec().into_iter().map(|ranked| ranked.item).collect()
+    /// Adds the items that another thread has kept.
+    pub fn and(&mut self, other: Self) {
+        other.items.into_iter().for_each(|ranked| self.add(ranked.item));
     }
 
     /// The items of the page, in order.
     pub fn into_page(self) -> Vec<Item> {
-        let max_items = self.max_items;
-        let mut items = self.into_items();
-        items.truncate(max_items);
-        items
+        let ranked = self.items.into_sorted_vec().into_iter().take(self.max_items);
+        ranked.map(|ranked| ranked.item).collect()
     }
 }
 

@@ -84,7 +84,7 @@ pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
     for part in parts {
         total += part.total;
         left_out = left_out.and(&part.left_out);
-        part.kept.into_items().into_iter().for_each(|item| kept.add(item));
+        kept.and(part.kept);
         places.extend(part.places);
         has_all_places &= part.has_all_places;
     }
