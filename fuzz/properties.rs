@@ -148,20 +148,9 @@ pub fn arguments(data: &[u8]) {
 }
 
 /// A pattern compiles or is refused. A search of a whole text ends, and finds in each line the matches that
-/// another engine finds in that line alone. The first byte has the flags; the pattern ends at the first NUL,
-/// and the text follows.
+/// another engine finds in that line alone.
 pub fn patterns(data: &[u8]) {
-    let Some((flags, rest)) = data.split_first() else { return };
-    let Ok(rest) = std::str::from_utf8(rest) else { return };
-    let (pattern, text) = rest.split_once('\0').unwrap_or((rest, "a"));
-    let options = PatternOptions {
-        literal: flags & 1 != 0,
-        word: flags & 2 != 0,
-        case_insensitive: flags & 4 != 0,
-        line_anchors: flags & 8 != 0,
-        dot_matches_line_feed: flags & 16 != 0,
-        multiline: flags & 32 != 0,
-    };
+    let Some((options, pattern, text)) = pattern_and_text(data) else { return };
     let compiled = Pattern::compile(pattern, options);
     if let Err(flaw) = &compiled {
         assert!(!flaw.sentence.is_empty());
@@ -178,6 +167,22 @@ pub fn patterns(data: &[u8]) {
     if let Some(modelled) = models::matches_by_line(pattern, options, text) {
         assert_eq!(found, modelled, "{pattern:?} in {text:?} with {options:?}");
     }
+}
+
+/// The first byte has the flags; the pattern ends at the first NUL, and the text follows.
+pub fn pattern_and_text(data: &[u8]) -> Option<(PatternOptions, &str, &str)> {
+    let (flags, rest) = data.split_first()?;
+    let rest = std::str::from_utf8(rest).ok()?;
+    let (pattern, text) = rest.split_once('\0').unwrap_or((rest, "a"));
+    let options = PatternOptions {
+        literal: flags & 1 != 0,
+        word: flags & 2 != 0,
+        case_insensitive: flags & 4 != 0,
+        line_anchors: flags & 8 != 0,
+        dot_matches_line_feed: flags & 16 != 0,
+        multiline: flags & 32 != 0,
+    };
+    Some((options, pattern, text))
 }
 
 /// All matches that are not empty.

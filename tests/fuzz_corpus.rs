@@ -4,6 +4,7 @@
 mod properties;
 
 use properties::models;
+use ringfence::regex::PatternOptions;
 
 #[allow(clippy::unwrap_used, reason = "a test")]
 fn replay(target: &str, property: fn(&[u8])) {
@@ -83,5 +84,21 @@ fn the_corpora_notice_a_mistake() {
         let number = f64::from_le_bytes(*bytes);
         models::positive_integer(number.trunc(), 1 << 53)
             != models::positive_integer(number, 1 << 53)
+    });
+    told_apart("patterns", |data| {
+        // The flag of case would be read the wrong way round.
+        let Some((options, pattern, text)) = properties::pattern_and_text(data) else {
+            return false;
+        };
+        let case_insensitive = !options.case_insensitive;
+        models::matches_by_line(pattern, PatternOptions { case_insensitive, ..options }, text)
+            != models::matches_by_line(pattern, options, text)
+    });
+    told_apart("globs", |data| {
+        // A glob with a slash inside would match beneath any folder.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        let Some((glob, path)) = text.split_once('\0') else { return false };
+        let mistaken = path.ends_with(&format!("/{glob}"));
+        models::plain_glob(glob, path, true).is_some_and(|selects| selects != mistaken)
     });
 }
