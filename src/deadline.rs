@@ -16,6 +16,8 @@ pub enum Stop {
     Cancelled,
     /// Its time is used up.
     TimedOut,
+    /// The work at one place has reached a bound of its own, so more time would not help.
+    TooCostly,
 }
 
 impl<'call> Deadline<'call> {

@@ -250,11 +250,11 @@ function noSuchTool(usable: readonly string[]): ToolFailure {
   return runtimeFailure(`There is no such tool; ${which}.`);
 }
 
-function isUsable(tool: Tool, { held, workspace, location, forward }: Session): boolean {
-  if (!isPermitted(held, tool.metadata)) return false;
+function isUsable(tool: Tool, { fixedContext, workspace, location, forward }: Session): boolean {
+  if (!isPermitted(fixedContext, tool.metadata)) return false;
   if (!isExecutedAt(tool, location)) return forward !== null;
   if (tool.needsWorkspace === true && workspace === null) return false;
-  return tool.isAvailable?.(held) ?? true;
+  return tool.isAvailable?.(fixedContext) ?? true;
 }
 
 /** The tools that policy, write scope and context allow, without looking whether the workspace is open. */

@@ -54,7 +54,7 @@ function notBegun(session: Session, tool: Tool | ToolFailure, error: unknown): T
     `${name} was not called: ${why ?? "reading the context or the options of the call has thrown"}.`,
   );
   const publish = beginEvent(name, {});
-  const result = completeRefusal(tool, session.held, {}, failure);
+  const result = completeRefusal(tool, session.fixedContext, {}, failure);
   publish({}, result);
   return result;
 }

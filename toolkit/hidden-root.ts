@@ -38,7 +38,7 @@ function withoutRoot(text: string, root: string): string {
   });
 }
 
-/** What escapes of JSON and of JavaScript begin with: `\u002f` and `\x2f`. */
+/** The beginning of an escape of JSON or JavaScript, such as `\u002f` and `\x2f`. */
 const ESCAPE = "\\\\(?:u00|x)";
 const FORWARD_SLASH = `(?:/|(?:%|${ESCAPE})2[fF])`;
 const SLASH = `(?:[\\\\/]|(?:%|${ESCAPE})(?:2[fF]|5[cC]))`;

@@ -59,7 +59,7 @@ export function permissionOf(context: SecureToolContext, name: string): Permissi
   const policy = ownOf(context, "policy");
   if (policy === undefined || policy === null) return "allow";
   const tools: unknown = ownOf(policy, "tools") ?? {};
-  // A Map or a list has no tools' names as keys: what it denies would be allowed by default.
+  // The entries of a Map or a list are not its keys. A tool that it denies would get the default permission.
   if (!isRecord(tools)) return "deny";
   const permission = permissionIn(tools, name) ?? ownOf(policy, "defaultPolicy");
   return permission === "allow" || permission === "ask" ? permission : "deny";
@@ -140,7 +140,7 @@ export async function runSecured<Context extends SecureToolContext, Args extends
   }
 }
 
-/** The result that a handler's answer is, or stands for. */
+/** The result for a handler's answer: the answer itself if it is a `ToolResult`, else one that holds it. */
 async function resultOf(answer: unknown, context: SecureToolContext): Promise<ToolResult> {
   const result: ToolResult = toolResultOf(answer) ?? { status: "success", data: answer };
   if (result.status !== "success") {

@@ -50,7 +50,7 @@ export interface CallContext extends HandlerContext {
 /** The state of a toolkit. */
 export interface Session {
   /** The context as it was read when the toolkit was made. */
-  readonly held: Readonly<HandlerContext>;
+  readonly fixedContext: Readonly<HandlerContext>;
   readonly workspace: Workspace | null;
   readonly location: ExecutionLocation | "both";
   readonly forward: Forward | null;
@@ -83,7 +83,7 @@ export function openSession(context: HandlerContext, tools: readonly Tool[]): Se
 function readSession(host: HandlerContext, tools: readonly Tool[], roots: Roots): Session {
   const location = readLocation(ownOf(host, "location"));
   const here = tools.filter((tool) => isExecutedAt(tool, location));
-  const held: HandlerContext = Object.assign(Object.create(null), {
+  const fixedContext: HandlerContext = Object.assign(Object.create(null), {
     policy: readPolicy(
       ownOf(host, "policy"),
       tools.map(({ definition }) => definition.name),
@@ -96,10 +96,10 @@ function readSession(host: HandlerContext, tools: readonly Tool[], roots: Roots)
     maxBytes: readMaxBytes(ownOf(host, "maxBytes")),
     location,
   });
-  needApproval(held);
-  const workspace = openWorkspace(host, here, held, roots);
+  needApproval(fixedContext);
+  const workspace = openWorkspace(host, here, fixedContext, roots);
   if (workspace !== null) holdRealRoot(workspace);
-  Object.assign(held, {
+  Object.assign(fixedContext, {
     workspace,
     writeScope: writeScopeOf(host, workspace),
     space: roots.directory("space", ownOf(host, "space")),
@@ -108,13 +108,13 @@ function readSession(host: HandlerContext, tools: readonly Tool[], roots: Roots)
     hiddenRoots: hiddenRootsOf(host),
   });
   return {
-    held,
+    fixedContext,
     workspace,
     location,
-    forward: held.forward ?? null,
-    approve: held.approve ?? null,
+    forward: fixedContext.forward ?? null,
+    approve: fixedContext.approve ?? null,
     begin: (options) => {
-      const { context, release } = beginCall(host, held, options);
+      const { context, release } = beginCall(host, fixedContext, options);
       const leave = roots.enter();
       return {
         context,
@@ -229,7 +229,7 @@ function writeScopeOf(host: HandlerContext, workspace: Workspace | null): WriteS
 
 function beginCall(
   host: HandlerContext,
-  held: HandlerContext,
+  fixedContext: HandlerContext,
   options: CallOptions | null | undefined,
 ): { context: CallContext; release(): void } {
   const idOf = (key: "callId" | "sessionId" | "conversationId" | "turnId") => {
@@ -237,7 +237,7 @@ function beginCall(
     return typeof value === "string" ? value : null;
   };
   const { signal, release } = callSignal(ownOf(host, "signal"), ownOf(options, "signal"));
-  const context: CallContext = Object.assign(Object.create(null), held, {
+  const context: CallContext = Object.assign(Object.create(null), fixedContext, {
     activeFiles: ownOf(host, "activeFiles"),
     onProgress: ownOf(options, "onProgress") ?? ownOf(host, "onProgress"),
     callId: idOf("callId") ?? randomUUID(),

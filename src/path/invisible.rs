@@ -38,7 +38,7 @@ pub fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Mongolian, general and ideographic ones.
+/// Whether a character is a variation selector: Mongolian, general or ideographic.
 fn is_variation_selector(character: char) -> bool {
     matches!(
         character,

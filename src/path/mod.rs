@@ -336,6 +336,15 @@ pub fn is_absolute_anywhere(text: &str) -> bool {
     text.starts_with(is_separator) || names_drive_or_share(text)
 }
 
+/// A path as it may be shown: relative, or of an absolute one its last name alone.
+#[must_use]
+pub fn shown_path(path: &str) -> String {
+    if is_absolute_anywhere(path) {
+        return last_name(path);
+    }
+    WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
+}
+
 /// The last name of a path that must not be shown whole, as `…/name`.
 #[must_use]
 pub fn last_name(path: &str) -> String {

@@ -18,7 +18,7 @@ pub fn spells_root(path: &str, root: &str) -> bool {
     let names: Vec<&str> = components(path).collect();
     let has_drive = cfg!(windows) && path.as_bytes().get(1) == Some(&b':');
     let is_rooted = path.starts_with(['/', '\\']) || has_drive;
-    let mut place = Place { depth: 0, is_absolute: is_rooted };
+    let mut place = Position { depth: 0, is_absolute: is_rooted };
     for at in 0..names.len() {
         let is_absolute = place.is_absolute && place.depth == 0;
         let may_be_root = is_absolute || at > 0 && root.len() >= NO_COINCIDENCE;
@@ -66,14 +66,14 @@ fn components(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The position in a path, component by component.
-struct Place {
-    /// How many names lie between here and the place that an absolute path would begin at.
+struct Position {
+    /// How many names deep the position is, counted from the root that `is_absolute` tells.
     depth: usize,
-    /// Whether that is the file system's root, and not the workspace's.
+    /// Whether that root is the file system's. If not, it is the workspace's.
     is_absolute: bool,
 }
 
-impl Place {
+impl Position {
     fn enter(&mut self, name: &str) {
         if name == ".." && self.depth == 0 {
             self.is_absolute = true;

@@ -125,7 +125,7 @@ impl Automaton {
                 Ok(found) => return Ok(found),
                 Err(Trouble::Stop(stop)) => return Err(stop),
                 // The patient search never gives up.
-                Err(Trouble::GaveUp) if cache.has_given_up => return Err(Stop::TimedOut),
+                Err(Trouble::GaveUp) if cache.has_given_up => return Err(Stop::TooCostly),
                 Err(Trouble::GaveUp) => {
                     cache.has_given_up = true;
                     continue;
@@ -149,7 +149,7 @@ impl Automaton {
         if self.is_multiline {
             return span.clone();
         }
-        // An automaton says one byte late that it matches, so a match may end with the line before.
+        // An automaton reports a match one byte late, so a match may end at the end of the line before.
         let start = line_around(text, offset.saturating_sub(1)).start;
         span.start.max(start)..span.end.min(line_end(text, offset))
     }
@@ -179,7 +179,7 @@ impl Automaton {
         deadline.check()?;
         let Some(other) = &self.other else { return Ok(None) };
         if span.len() > MAX_BYTES_BESIDE_UNICODE {
-            return Err(Stop::TimedOut);
+            return Err(Stop::TooCostly);
         }
         let cache = cache.other.get_or_insert_with(|| other.create_cache());
         let found = other.search_with(cache, &Input::new(text).span(span));

@@ -12,7 +12,7 @@ use super::{MAX_COMPILED_BYTES, MAX_PARTS, PatternFlaw, PatternOptions, utf16_of
 use crate::deadline::{Deadline, Stop};
 use crate::text::line_around;
 
-/// How often the engine may go back at one position: so often takes it some 10 ms.
+/// How often the engine may go back at one position. So many steps take some 10 ms.
 const MAX_STEPS_BACK: usize = 200_000;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Backtracking {
                 .optimize(false)
                 .build()
         };
-        // By itself, so that no bracket of the pattern closes the one around it.
+        // The pattern must compile by itself. Otherwise its `)` could close the group of `BEFORE_WORD`.
         let alone = build(pattern).map_err(flaw)?;
         let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
         let (regex, whole) =
@@ -122,8 +122,8 @@ impl Backtracking {
             match self.regex.find_input(input) {
                 Ok(Some(found)) => return Ok(Some(start + found.start()..start + found.end())),
                 Ok(None) => {}
-                // It has gone back too often: an answer of "no match" could be wrong.
-                Err(_) => return Err(Stop::TimedOut),
+                // The engine has gone back too often, so "no match" could be wrong.
+                Err(_) => return Err(Stop::TooCostly),
             }
         }
         Ok(None)

@@ -1,5 +1,5 @@
-//! How many classes a pattern has. The parser makes a list of ranges of each, some 6 KB for `\w`, before any
-//! limit of the compiled pattern holds.
+//! Refuses patterns with too many character classes. The parser makes a list of ranges for each class, some
+//! 6 KB for `\w`. It does so before the limit on the compiled pattern applies.
 
 use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSetItem, Visitor};
 

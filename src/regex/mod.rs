@@ -32,8 +32,8 @@ use backtracking::{Backtracking, Line};
 /// How large a compiled pattern may be, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// How many parts a pattern may have that engines match which look at no deadline: one with a word boundary
-/// beside text that is not ASCII, or with look-around. Measured on a line of 64 KiB:
+/// How many parts a pattern may have if it has look-around or a Unicode word boundary. The engines that match
+/// such patterns look at no deadline, so the pattern itself must be small. Measured on a line of 64 KiB:
 /// `\b[a-zé ]{1,200}x\b`, which has 202, takes 0.2 s.
 const MAX_PARTS: u64 = 256;
 

@@ -21,7 +21,7 @@ use super::buffer::ReadBuffer;
 use super::file::{CachedRead, OpenFile};
 use super::root::Sandbox;
 use super::system::openat2::BENEATH;
-use super::system::{DIRECTORY, Directory, RootId, read_flags};
+use super::system::{DIRECTORY, Directory, MountedInode, read_flags};
 use crate::path::WorkspacePath;
 
 /// How the files beneath a root can be read without waiting.
@@ -43,7 +43,7 @@ struct Known {
     slow_until: Option<Instant>,
 }
 
-type KnownRoots = HashMap<RootId, Known>;
+type KnownRoots = HashMap<MountedInode, Known>;
 
 static KNOWN: LazyLock<Mutex<KnownRoots>> = LazyLock::new(Mutex::default);
 
@@ -88,7 +88,7 @@ pub(super) fn read<'buffer>(
     answer
 }
 
-fn method_now(id: RootId) -> Option<ReadMethod> {
+fn method_now(id: MountedInode) -> Option<ReadMethod> {
     let known = match KNOWN.try_lock() {
         Ok(known) => known,
         Err(TryLockError::Poisoned(known)) => known.into_inner(),
@@ -99,7 +99,7 @@ fn method_now(id: RootId) -> Option<ReadMethod> {
     (method != ReadMethod::None && !is_slow).then_some(method)
 }
 
-fn remember_slow(id: RootId, now: Instant) {
+fn remember_slow(id: MountedInode, now: Instant) {
     if let Some(known) = known_roots().get_mut(&id) {
         known.slow_until = now.checked_add(SLOW_FOR);
     }
@@ -145,7 +145,7 @@ pub(super) fn learn(root: &Sandbox, file: &File) {
         return;
     }
     // A file on another mount beneath the root says nothing about the root's own file system.
-    if RootId::of(file).is_none_or(|file| !file.is_on_mount_of(id)) {
+    if MountedInode::of(file).is_none_or(|file| !file.is_on_mount_of(id)) {
         return;
     }
     let method = find_method(&root.directory, file);

@@ -48,7 +48,7 @@ impl<'listing> Listed<'listing> {
         self.name
     }
 
-    /// What stands there.
+    /// The kind of the entry.
     #[must_use]
     pub fn kind(&self) -> EntryKind {
         self.kind
@@ -90,23 +90,12 @@ impl EntryName {
 /// The facts of an entry itself: those of a link are not those of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryFacts {
-    /// What stands there now.
+    /// The kind of the entry now.
     pub kind: EntryKind,
     /// How many bytes a file has.
     pub size: u64,
     /// When it last changed: milliseconds since 1970, rounded down.
     pub modified_ms: i64,
-}
-
-/// The kind of the entry at a name, for a writer. Links are not followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Nothing,
-    File,
-    Directory,
-    Link,
-    /// A FIFO, socket or device.
-    Special,
 }
 
 /// The result of opening a name without following links.

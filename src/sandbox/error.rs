@@ -48,7 +48,7 @@ pub enum OpenError {
     #[error("another program holds a lease on the file; try again")]
     Leased,
     /// Windows: another program has the file open without sharing it, and did not close it in time.
-    #[error("another program has the file open and lets nobody else in for now; try again")]
+    #[error("another program has the file open and does not share it for now; try again")]
     Busy,
     /// More than [`MAX_LINKS`](super::MAX_LINKS) links, or a `/proc` magic link.
     #[error("symbolic links form a loop, or one is a /proc magic link")]

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::entry::{EntryFacts, EntryName, Found, Listed, Standing};
+use super::entry::{EntryFacts, EntryName, Found, Listed};
 use super::error::OpenError;
 use super::file::OpenFile;
 use super::open;
@@ -75,8 +75,8 @@ impl<'sandbox> ListedFolder<'sandbox> {
     /// Whether anything stands at a name in the folder itself. A link to nothing counts.
     #[must_use]
     pub fn holds(&self, name: &EntryName) -> bool {
-        let standing = system::look(&self.directory, name.as_os_str());
-        !matches!(standing, Ok(Standing::Nothing) | Err(OpenError::NotFound))
+        let standing = system::kind_at(&self.directory, name.as_os_str());
+        !matches!(standing, Ok(None) | Err(OpenError::NotFound))
     }
 
     /// The facts of an entry that stands in the folder itself; no link is followed, and nothing is opened

@@ -17,7 +17,7 @@ use crate::path::WorkspacePath;
 /// Opens a file to read it. If another program keeps it for a moment, waits a moment.
 pub(super) fn to_read(root: &Sandbox, path: &WorkspacePath) -> Result<File, OpenError> {
     check_length(path)?;
-    system::outlast_others(&|| match root.containment {
+    system::wait_for_others(&|| match root.containment {
         Containment::Kernel => kernel::open_to_read(root, path),
         Containment::Walk => walk::open_to_read(root, path),
     })

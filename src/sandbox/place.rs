@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::rc::Rc;
 
-use super::entry::Standing;
+use super::entry::EntryKind;
 use super::error::OpenError;
 use super::open;
 use super::root::Sandbox;
@@ -74,8 +74,8 @@ impl<'path> Place<'path> {
     }
 
     /// Looks up the kind of the entry that stands at the place now.
-    pub(super) fn look(&self) -> Result<Standing, OpenError> {
-        system::look(&self.folder, &self.name)
+    pub(super) fn kind(&self) -> Result<Option<EntryKind>, OpenError> {
+        system::kind_at(&self.folder, &self.name)
     }
 
     /// Whether the path still leads to the folder. Another process may have moved the folder since it
@@ -94,8 +94,11 @@ impl<'path> Place<'path> {
 impl MissingFolders {
     /// Looks at the first name after the deepest folder that exists. If a link stands there, its
     /// target is missing.
-    pub(super) fn look(&self, path: &WorkspacePath) -> Result<Standing, OpenError> {
-        system::look(&self.folder, &name(path, self.existing))
+    pub(super) fn kind_of_next(
+        &self,
+        path: &WorkspacePath,
+    ) -> Result<Option<EntryKind>, OpenError> {
+        system::kind_at(&self.folder, &name(path, self.existing))
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Sandbox {
     canonical: OnceLock<Option<PathBuf>>,
     /// The key under which `cached` remembers what it has learnt about this root.
     #[cfg(target_os = "linux")]
-    id: OnceLock<Option<system::RootId>>,
+    id: OnceLock<Option<system::MountedInode>>,
 }
 
 impl Sandbox {
@@ -105,7 +105,7 @@ impl Sandbox {
 
     /// Finds out the spellings of the root's path, which may wait. After that, [`Sandbox::locate`]
     /// and [`Sandbox::is_spelled_in`] wait for nothing.
-    pub fn know_names(&self) {
+    pub fn find_spellings(&self) {
         self.plain();
         self.canonical();
     }
@@ -178,8 +178,8 @@ impl Sandbox {
 
     /// The key of this root in `cached`; asking for it waits for nothing.
     #[cfg(target_os = "linux")]
-    pub(super) fn id(&self) -> Option<system::RootId> {
-        *self.id.get_or_init(|| system::RootId::of(&self.directory))
+    pub(super) fn id(&self) -> Option<system::MountedInode> {
+        *self.id.get_or_init(|| system::MountedInode::of(&self.directory))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Syncing a file that another program has written.
+//! Syncing a file that stands at a path already: this library did not write it in the present call.
 
 use std::fs::File;
 use std::io;

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::hash::sha256;
 
-/// What every temporary's name starts with.
+/// The beginning of every temporary's name.
 pub(super) const PREFIX: &str = ".rf-";
 
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_has_one_name_per_file_and_is_known_while_it_is_empty() {
+    fn a_writer_lock_has_one_name_per_file_and_is_known_while_it_is_empty() {
         let name = writer_lock_name(NEW);
         assert_eq!(name, writer_lock_name(NEW));
         assert_ne!(name, writer_lock_name(OLD));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_user_might_choose_are_nobodys_leftovers() {
+    fn a_name_that_a_user_might_choose_is_no_leftover() {
         for name in
             [".rf-", ".rf-notes.md", ".rf-00000000000000000000", "a.txt", ".rf-ありがとうござい"]
         {

@@ -17,8 +17,8 @@ pub enum NotSearched {
     TooLarge,
 }
 
-/// The text of a file as `readFile` shows it, with U+FFFD in place of bytes that are not UTF-8; of a
-/// file in UTF-16 with a byte order mark its text, too.
+/// The text of a file as `readFile` shows it, with U+FFFD in place of bytes that are not UTF-8. A file in
+/// UTF-16 has a text, too, if it has a byte order mark.
 ///
 /// # Errors
 ///

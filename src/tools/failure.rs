@@ -6,7 +6,7 @@ use super::error_text;
 use super::read_file::{ReadFileError, ReadFileErrorCode};
 use crate::argument::ArgumentError;
 use crate::memory::OutOfMemory;
-use crate::path::{PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name};
+use crate::path::{PathRefusal, Printable, last_name, shown_path};
 use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
 use crate::text::NotText;
 
@@ -119,7 +119,7 @@ impl Failure {
         };
         let sentence = refusal.to_string();
         let rest = sentence.strip_prefix("path").unwrap_or(&sentence);
-        Self::new(code, format!("{argument}{rest}")).at(presentable(given))
+        Self::new(code, format!("{argument}{rest}")).at(shown_path(given))
     }
 
     /// The same failure at a path relative to the root, `.` for the root itself.
@@ -254,15 +254,6 @@ impl From<NotText> for Failure {
     }
 }
 
-/// A path as it may be shown: relative, or of an absolute one its last name alone.
-#[must_use]
-pub fn presentable(path: &str) -> String {
-    if is_absolute_anywhere(path) {
-        return last_name(path);
-    }
-    WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,8 +268,8 @@ mod tests {
 
     #[test]
     fn the_root_is_shown_as_a_dot() {
-        let failure =
-            Failure::from(OpenError::PermissionDenied).at(WorkspacePath::root().as_shown());
+        let failure = Failure::from(OpenError::PermissionDenied)
+            .at(crate::path::WorkspacePath::root().as_shown());
         assert_eq!(failure.to_string(), "PERMISSION_DENIED: permission denied: .");
     }
 }

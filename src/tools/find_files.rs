@@ -33,7 +33,8 @@ use crate::deadline::{Deadline, Stop};
 use crate::path::WorkspacePath;
 use crate::sandbox::Sandbox;
 use crate::tree::{
-    Case, Globs, RuleReader, Selection, Step, Sweep, SweepError, Walk, WalkError, WalkOptions,
+    Case, Globs, ParallelError, ParallelWalk, RuleReader, Selection, Walk, WalkError, WalkItem,
+    WalkOptions,
 };
 
 mod item;
@@ -42,8 +43,8 @@ mod page;
 mod part;
 
 pub use item::Item;
-use literal::{Matched, Suspect, has_brackets, to_the_letter};
-use page::{Asked, OrderedPage, Page, Place};
+use literal::{BracketPattern, Matched, has_brackets, with_literal_brackets};
+use page::{Asked, Cursor, OrderedPage, Page};
 use part::Part;
 
 /// How many globs `patterns` and `exclude` may have.
@@ -199,7 +200,7 @@ fn asked(options: &FindOptions) -> Result<Asked, Failure> {
     if options.patterns.is_empty() {
         return refused("patterns must have at least one pattern");
     }
-    let after = options.after.as_deref().map(Place::parse);
+    let after = options.after.as_deref().map(Cursor::parse);
     match (after, options.sort) {
         (Some(_), Sort::Mtime) => {
             refused("after must be left out with sort \"mtime\": such an answer has no next page")
@@ -222,30 +223,33 @@ struct Find<'call> {
 impl Find<'_> {
     fn run(&self) -> Result<Page, Failure> {
         let mut patterns = self.options.patterns.clone();
-        let suspects = self.suspects(&mut patterns)?;
-        let refusal_of = |suspect: &Suspect| suspect.refusal.clone();
-        let (page, matched) = match self.look(&patterns, &suspects) {
+        let bracket_patterns = self.bracket_patterns(&mut patterns)?;
+        let refusal_of = |bracket_pattern: &BracketPattern| bracket_pattern.refusal.clone();
+        let (page, matched) = match self.look(&patterns, &bracket_patterns) {
             Ok(looked) => looked,
             Err(failure) if failure.is_cancelled() => return Err(failure),
             // The fault of an argument comes before those that only the disk shows.
-            Err(failure) => return Err(suspects.iter().find_map(refusal_of).unwrap_or(failure)),
+            Err(failure) => {
+                return Err(bracket_patterns.iter().find_map(refusal_of).unwrap_or(failure));
+            }
         };
-        let unmatched = matched.others(&suspects);
+        let unmatched = matched.others(&bracket_patterns);
         if let Some(refusal) = unmatched.iter().copied().find_map(refusal_of) {
             return Err(refusal);
         }
         if unmatched.is_empty() {
             return Ok(page);
         }
-        for suspect in unmatched {
-            patterns[suspect.index] = self.to_the_letter(&patterns[suspect.index]);
+        for bracket_pattern in unmatched {
+            patterns[bracket_pattern.index] =
+                self.with_literal_brackets(&patterns[bracket_pattern.index]);
         }
         Ok(self.look(&patterns, &[])?.0)
     }
 
     /// The patterns with brackets. Those that are no globs are taken to the letter in `patterns`.
-    fn suspects(&self, patterns: &mut [String]) -> Result<Vec<Suspect>, Failure> {
-        let mut suspects = Vec::new();
+    fn bracket_patterns(&self, patterns: &mut [String]) -> Result<Vec<BracketPattern>, Failure> {
+        let mut bracket_patterns = Vec::new();
         for (index, pattern) in patterns.iter_mut().enumerate() {
             if !has_brackets(self.split_root(pattern).1) {
                 continue;
@@ -253,14 +257,14 @@ impl Find<'_> {
             let (glob, refusal) = match self.glob(index, pattern) {
                 Ok(glob) => (glob, None),
                 Err(refusal) => {
-                    *pattern = self.to_the_letter(pattern);
+                    *pattern = self.with_literal_brackets(pattern);
                     let Ok(glob) = self.glob(index, pattern) else { return Err(refusal) };
                     (glob, Some(refusal))
                 }
             };
-            suspects.push(Suspect { index, glob, refusal });
+            bracket_patterns.push(BracketPattern { index, glob, refusal });
         }
-        Ok(suspects)
+        Ok(bracket_patterns)
     }
 
     /// The workspace's absolute path, if the pattern begins with it, and the glob. The path is no glob, so
@@ -271,9 +275,9 @@ impl Find<'_> {
         pattern.split_at(root.len())
     }
 
-    fn to_the_letter(&self, pattern: &str) -> String {
+    fn with_literal_brackets(&self, pattern: &str) -> String {
         let (root, glob) = self.split_root(pattern);
-        root.to_owned() + &to_the_letter(glob)
+        root.to_owned() + &with_literal_brackets(glob)
     }
 
     /// The pattern at that place of the list, alone.
@@ -304,16 +308,20 @@ impl Find<'_> {
         })
     }
 
-    /// Looks at the whole folder. Gives the page, and which of the suspects have matched something.
-    fn look(&self, patterns: &[String], suspects: &[Suspect]) -> Result<(Page, Matched), Failure> {
+    /// Looks at the whole folder. Gives the page, and which of the bracket patterns have matched something.
+    fn look(
+        &self,
+        patterns: &[String],
+        bracket_patterns: &[BracketPattern],
+    ) -> Result<(Page, Matched), Failure> {
         let selection = self.selection(patterns)?;
         // A small tree is not worth the threads.
-        match self.walk(&selection, suspects, self.large_tree) {
+        match self.walk(&selection, bracket_patterns, self.large_tree) {
             Err(WalkError::TooManyNames) => {}
             walked => return walked.map_err(|error| self.failure_of(error)),
         }
-        let swept = self.sweep(&selection, suspects).transpose();
-        let looked = swept.unwrap_or_else(|| self.walk(&selection, suspects, usize::MAX));
+        let result = self.walk_in_parallel(&selection, bracket_patterns).transpose();
+        let looked = result.unwrap_or_else(|| self.walk(&selection, bracket_patterns, usize::MAX));
         looked.map_err(|error| self.failure_of(error))
     }
 
@@ -321,7 +329,7 @@ impl Find<'_> {
     fn walk(
         &self,
         selection: &Selection,
-        suspects: &[Suspect],
+        bracket_patterns: &[BracketPattern],
         max_names: usize,
     ) -> Result<(Page, Matched), WalkError> {
         let rules = self.options.gitignore.then(RuleReader::default);
@@ -331,10 +339,10 @@ impl Find<'_> {
         let mut walk =
             Walk::begin(sandbox, folder, selection, options, rules.as_ref(), &cancelled)?;
         let mut page = OrderedPage::new(self.asked);
-        let mut matched = Matched::none_of(suspects);
+        let mut matched = Matched::none_of(bracket_patterns);
         while let Some(step) = walk.next() {
-            let Step::Entry(entry) = step? else { continue };
-            matched.note(suspects, &entry);
+            let WalkItem::Entry(entry) = step? else { continue };
+            matched.note(bracket_patterns, &entry);
             page.add(&entry, walk.tally());
         }
         let (tally, scanned) = (walk.tally(), walk.looked_at() as u64);
@@ -342,28 +350,28 @@ impl Find<'_> {
         Ok((page.finish(tally, scanned, rules), matched))
     }
 
-    /// Sweeps in no order, by several threads. `None` if the tree takes a walk.
-    fn sweep(
+    /// Walks in no order, by several threads. `None` if the tree takes a walk.
+    fn walk_in_parallel(
         &self,
         selection: &Selection,
-        suspects: &[Suspect],
+        bracket_patterns: &[BracketPattern],
     ) -> Result<Option<(Page, Matched)>, WalkError> {
         let cancelled = || self.deadline.check().is_err();
-        let sweep = Sweep {
+        let walk = ParallelWalk {
             sandbox: self.sandbox,
             start: self.folder,
             selection,
             gitignore: self.options.gitignore,
             cancelled: &cancelled,
         };
-        let swept = match sweep.run(|| Part::new(self.asked, suspects)) {
-            Ok(swept) => swept,
-            Err(SweepError::Unfit) => return Ok(None),
-            Err(SweepError::Walk(error)) => return Err(error),
+        let result = match walk.run(|| Part::new(self.asked, bracket_patterns)) {
+            Ok(result) => result,
+            Err(ParallelError::NeedsWalk) => return Ok(None),
+            Err(ParallelError::Walk(error)) => return Err(error),
         };
-        let mut matched = Matched::none_of(suspects);
-        swept.gathered.iter().for_each(|part| matched.and(&part.matched));
-        let page = part::join(self.asked, swept.gathered, swept.looked_at as u64);
+        let mut matched = Matched::none_of(bracket_patterns);
+        result.collected.iter().for_each(|part| matched.and(&part.matched));
+        let page = part::join(self.asked, result.collected, result.looked_at as u64);
         Ok(page.map(|page| (page, matched)))
     }
 

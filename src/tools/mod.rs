@@ -9,6 +9,7 @@
 //! | [`file_uri`] | `read`: `file:` URIs of a space and a chat |
 //! | [`source`] | `workspace.read_file` (TUL-001): source documents by DocPath |
 //! | [`snapshot`] | the workspace snapshot of TUL-004 §7.5, for a boot prompt |
+//! | [`search_files`] | `regexp_search` (docs/contract.md §13): lines by a regular expression |
 //! | [`find_files`] | `find_files` (docs/contract.md §13): paths by glob |
 //! | [`tree`] | `tree` (§13): the folder tree as objects |
 //! | [`near_miss`] | the paths that a model may have meant by one at which nothing stands |

@@ -1,8 +1,8 @@
 //! Near misses: existing paths that a model may have meant by a path at which nothing stands.
 //!
-//! A model that is told `src/main.ts` where it asked for `src/Main.ts` repairs its call at once;
-//! one that is told nothing lists the folder, or gives up. No file is read in place of the one
-//! that was asked for: near misses are only shown. They come from one folder, the deepest one of
+//! If a model asks for `src/Main.ts` and is told of `src/main.ts`, it repairs its call at once. If it is told
+//! nothing, it lists the folder or gives up. Near misses are only shown: no other file is read in place of
+//! the one that was asked for. They come from one folder, the deepest one of
 //! the path that exists, listed beneath the root like everything else.
 
 use std::ffi::OsStr;

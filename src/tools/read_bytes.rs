@@ -2,8 +2,8 @@
 //!
 //! A file may have any size. Without the hash no more of it is read than the range and the head, by
 //! which the media type is recognised. With the hash the file is read once, from beginning to end, so
-//! that range and hash are of the same bytes; so is a file whose size only reading tells, as in
-//! `/proc`. The size is that of when the file was opened.
+//! that range and hash are of the same bytes. A file in `/proc` is read so, too, because its size is known
+//! only when it has been read. The size in the answer is the one at the time of opening.
 //!
 //! ```
 //! use ringfence::sandbox::Sandbox;

@@ -36,7 +36,9 @@ use super::error_text;
 use crate::argument::{ArgumentError, SAFE_INTEGERS, positive_up_to};
 use crate::hash;
 use crate::path::misspelling::Misspelling;
-use crate::path::{PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name};
+use crate::path::{
+    PathRefusal, Printable, WorkspacePath, is_absolute_anywhere, last_name, shown_path,
+};
 use crate::sandbox::{
     CachedRead, FileSize, OpenError, OpenFile, ReadBuffer, ReadError, RootError, Sandbox,
 };
@@ -206,7 +208,7 @@ impl ReadFileError {
     /// An error about a path as the caller gave it; `None` where no path came.
     #[must_use]
     pub fn new(cause: impl Into<Cause>, given_path: Option<&str>) -> Self {
-        Self { cause: cause.into(), path: given_path.map(presentable).unwrap_or_default() }
+        Self { cause: cause.into(), path: given_path.map(shown_path).unwrap_or_default() }
     }
 
     fn at(path: &WorkspacePath, cause: impl Into<Cause>) -> Self {
@@ -279,14 +281,6 @@ impl fmt::Display for ReadFileError {
 }
 
 impl std::error::Error for ReadFileError {}
-
-/// A path as it may be shown: relative, or of an absolute one its last name alone.
-fn presentable(path: &str) -> String {
-    if is_absolute_anywhere(path) {
-        return last_name(path);
-    }
-    WorkspacePath::parse(path).map_or_else(|_| path.to_owned(), |parsed| parsed.to_string())
-}
 
 /// Reads one window of one file.
 ///

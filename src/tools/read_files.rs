@@ -11,14 +11,14 @@
 //! use ringfence::sandbox::Sandbox;
 //! use ringfence::text::InvalidUtf8;
 //! use ringfence::tools::read_file::ReadFileOptions;
-//! use ringfence::tools::read_files::{Entry, read_files};
+//! use ringfence::tools::read_files::{FileRequest, read_files};
 //!
 //! let workspace = tempfile::tempdir()?;
 //! std::fs::write(workspace.path().join("short.txt"), "one\n")?;
 //! std::fs::write(workspace.path().join("long.txt"), "first\nsecond\nthird\n")?;
 //!
 //! let sandbox = Sandbox::open(workspace.path())?;
-//! let entries = ["short.txt", "long.txt", "missing.txt"].map(|path| Entry {
+//! let entries = ["short.txt", "long.txt", "missing.txt"].map(|path| FileRequest {
 //!     path: path.to_owned(),
 //!     options: Ok(ReadFileOptions::default()),
 //! });
@@ -62,7 +62,7 @@ pub const DEFAULT_MAX_TOTAL_BYTES: NonZeroU64 = NonZeroU64::new(256 << 10).unwra
 
 /// A file that a call asks for.
 #[derive(Debug)]
-pub struct Entry {
+pub struct FileRequest {
     /// The path as it was asked for; empty if none came.
     pub path: String,
     /// Which window; or why the entry is wrong.
@@ -78,7 +78,7 @@ pub struct ReadFilesOutput {
     pub truncated: bool,
 }
 
-/// What became of an entry.
+/// The result of an entry.
 #[derive(Debug)]
 pub enum Item {
     /// What `read_file` answers.
@@ -136,7 +136,7 @@ impl ReadFilesOutput {
 /// reason.
 pub fn read_files(
     sandbox: &Sandbox,
-    entries: Vec<Entry>,
+    entries: Vec<FileRequest>,
     max_total_bytes: NonZeroU64,
     invalid_utf8: InvalidUtf8,
     cancelled: &dyn Fn() -> bool,
@@ -147,7 +147,7 @@ pub fn read_files(
 /// A call of [`read_files`] under way. Its first files may be read by one thread, the rest by another.
 #[derive(Debug)]
 pub struct Reading {
-    rest: std::vec::IntoIter<Entry>,
+    rest: std::vec::IntoIter<FileRequest>,
     items: Vec<Item>,
     budget: Budget,
     invalid_utf8: InvalidUtf8,
@@ -157,7 +157,7 @@ impl Reading {
     /// A call of which nothing has been read.
     #[must_use]
     pub fn new(
-        entries: Vec<Entry>,
+        entries: Vec<FileRequest>,
         max_total_bytes: NonZeroU64,
         invalid_utf8: InvalidUtf8,
     ) -> Self {
@@ -176,7 +176,7 @@ impl Reading {
         buffer: &mut ReadBuffer,
     ) -> bool {
         let begun = Instant::now();
-        while let Some(Entry { path, options }) = self.rest.as_slice().first() {
+        while let Some(FileRequest { path, options }) = self.rest.as_slice().first() {
             let Ok(options) = options else { return false };
             let invalid = self.invalid_utf8;
             let read = read_file_at_once(sandbox, path, options, invalid, limit, buffer);
@@ -224,7 +224,7 @@ impl Reading {
             self.budget.add(output.content.len());
         }
         self.items.push(item);
-        // Shares only shrink, so what no share can show now will not be shown.
+        // Each further window makes the share smaller, so the lines that do not fit now never will.
         if let Some(share) = self.budget.share() {
             for output in self.items.iter_mut().filter_map(Item::output_mut) {
                 cut(output, share);
@@ -233,8 +233,8 @@ impl Reading {
     }
 }
 
-fn read_entry(sandbox: &Sandbox, entry: Entry, invalid_utf8: InvalidUtf8) -> Item {
-    let Entry { path, options } = entry;
+fn read_entry(sandbox: &Sandbox, entry: FileRequest, invalid_utf8: InvalidUtf8) -> Item {
+    let FileRequest { path, options } = entry;
     let read = match options {
         Ok(options) => read_file(sandbox, &path, &options, invalid_utf8),
         Err(cause) => {

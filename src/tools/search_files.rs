@@ -4,8 +4,7 @@
 //! the same tree, however many threads search: a file's matches count once all files before it are done.
 //! A search ends as soon as its page is certain.
 //!
-//! - A text is searched as `readFile` shows it, so that lines and columns are those that `readFile` and
-//!   `editFile` use.
+//! - A text is searched as `readFile` shows it, so that its lines are those of `readFile`.
 //! - Each line is matched alone, without its end, unless `multiline` is set.
 //! - Binary files, files over the size limit, and everything else that is left out is counted and told.
 //!
@@ -36,16 +35,16 @@ use crate::regex::{Pattern, PatternFlaw, PatternOptions};
 use crate::sandbox::{OpenError, OpenFile, Sandbox};
 use crate::tree::{Case, RuleReader, Selection, Walk, WalkError, WalkOptions, compare_paths};
 
+mod cursor;
 mod file;
 mod item;
 mod lines;
 mod page;
-mod place;
 mod threads;
 
+use cursor::Cursor;
 pub use item::{FileItem, Item, MatchItem};
 use page::Page;
-use place::Place;
 
 /// How long a pattern may be, in bytes of UTF-8.
 pub const MAX_PATTERN_BYTES: usize = 64 << 10;
@@ -217,7 +216,7 @@ struct Search<'call> {
     options: &'call SearchOptions,
     pattern: Pattern,
     selection: Selection,
-    after: Option<Place>,
+    after: Option<Cursor>,
     deadline: Deadline<'call>,
     max_file_bytes: u64,
     /// Held while a large file is searched.
@@ -243,7 +242,7 @@ impl<'call> Search<'call> {
             include: globs("include", &options.include)?,
             exclude: globs("exclude", &options.exclude)?,
         };
-        let after = options.after.as_deref().map(Place::parse).transpose()?;
+        let after = options.after.as_deref().map(Cursor::parse).transpose()?;
         let pattern = compile(options)?;
         let max_file_bytes = if pattern.backtracks() {
             options.max_file_size_bytes.min(MAX_BACKTRACKED_BYTES)

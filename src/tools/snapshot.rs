@@ -4,7 +4,7 @@
 //! reasonable depth and excluding build artifacts such as `bin`, `obj`, `node_modules`, `.git`,
 //! `dist`)". Where it is silent, these rules hold:
 //!
-//! - names stand in the order of their bytes, each folder's own before the next folder's;
+//! - names stand in the order of their bytes; a folder is followed by its contents, then by the next name;
 //! - links are shown and never followed, and only folders are opened;
 //! - a name cannot break its line, or turn it around: characters that could are shown escaped;
 //! - the entries are shared out level by level, so that no huge folder hides the others, and

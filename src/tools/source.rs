@@ -48,8 +48,8 @@ pub struct SourceRequest {
 pub const PATH_RULE: &str =
     "must be a non-empty string, the DocPath exactly as the RAG snippet gives it";
 
-/// The arguments as they come in JSON, of whatever types. Unknown keys are the host's own, and
-/// passed over whatever they hold; of a key that comes twice the last counts.
+/// The arguments as they come in JSON, with values of any type. Unknown keys are the host's own and are
+/// ignored. If a key comes twice, the last value counts.
 #[derive(Default)]
 struct RawArguments {
     path: Value,

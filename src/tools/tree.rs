@@ -28,7 +28,7 @@ use crate::argument::positive_up_to;
 use crate::path::WorkspacePath;
 use crate::sandbox::{EntryKind, OpenError, Sandbox};
 use crate::tree::{
-    Case, Order, RuleReader, Selection, Step, Walk, WalkEntry, WalkError, WalkOptions,
+    Case, Order, RuleReader, Selection, Walk, WalkEntry, WalkError, WalkItem, WalkOptions,
 };
 
 /// The largest `max_depth`.
@@ -40,7 +40,7 @@ pub const MAX_ENTRIES: RangeInclusive<NonZeroU64> = positive_up_to(1000);
 /// How many globs `exclude` may have.
 pub const MAX_GLOBS: u32 = 1000;
 
-/// Files that no one asks for.
+/// The file in which macOS keeps the look of a folder. A model has no use for it.
 const LEFT_OUT_FILE: &str = ".DS_Store";
 
 /// The limits and the choice of a tree.
@@ -166,13 +166,13 @@ fn grow(
     let walk = Walk::begin(sandbox, path, &selection, walk_options, rules.as_ref(), cancelled);
     for step in walk.map_err(|error| walk_failure(error, failure_of))? {
         match step.map_err(|error| walk_failure(error, failure_of))? {
-            Step::Entry(entry) if is_left_out(&entry) => {}
-            Step::Entry(_) if growth.is_full() => {
+            WalkItem::Entry(entry) if is_left_out(&entry) => {}
+            WalkItem::Entry(_) if growth.is_full() => {
                 growth.limit_reached = true;
                 break;
             }
-            Step::Entry(entry) => growth.add(&entry),
-            Step::Unreadable(path) => growth.mark_unreadable(&path),
+            WalkItem::Entry(entry) => growth.add(&entry),
+            WalkItem::Unreadable(path) => growth.mark_unreadable(&path),
         }
     }
     Ok(growth.finish())

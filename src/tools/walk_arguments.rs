@@ -80,6 +80,11 @@ pub fn stopped(stop: Stop, advice: &str) -> Failure {
     match stop {
         Stop::Cancelled => Failure::cancelled(),
         Stop::TimedOut => Failure::new(ErrorCode::Timeout, advice),
+        Stop::TooCostly => Failure::new(
+            ErrorCode::Timeout,
+            "the pattern takes too many steps at one place of a text, and more time would not help: use a \
+             simpler pattern, or search fewer files with root_path or include",
+        ),
     }
 }
 

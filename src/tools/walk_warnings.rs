@@ -1,10 +1,10 @@
-//! What a walk has left out, in the words of an answer (docs/contract.md §9.12).
+//! How many entries a call has left out, as an answer tells it (docs/contract.md §9.12).
 
 use crate::tree::{RuleReader, Tally};
 
 /// How many files and folders a call has left out, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LeftOut {
+pub struct SkippedCounts {
     /// Binary files.
     pub binary: u64,
     /// Files over the size limit.
@@ -13,11 +13,12 @@ pub struct LeftOut {
     pub walk: Tally,
     /// Files that the walk has given and that could not be read or looked at.
     pub unreadable: u64,
-    /// `.gitignore` files that were not heeded, or not as a whole: what they ignore may be in the answer.
+    /// `.gitignore` files that were not applied, or only in part. The answer may hold
+    /// entries that they ignore.
     pub unheeded: u64,
 }
 
-impl LeftOut {
+impl SkippedCounts {
     /// These and others.
     #[must_use]
     pub fn and(&self, others: &Self) -> Self {
@@ -63,7 +64,7 @@ mod tests {
     #[test]
     fn each_kind_has_its_text_in_the_order_of_the_contract() {
         let walk = Tally { default_excludes: 3, ignored: 4, hidden: 5, links: 6, unreadable: 7 };
-        let left_out = LeftOut { binary: 1, too_large: 2, walk, unreadable: 10, unheeded: 8 };
+        let left_out = SkippedCounts { binary: 1, too_large: 2, walk, unreadable: 10, unheeded: 8 };
         assert_eq!(
             left_out.warnings(),
             [
@@ -77,6 +78,6 @@ mod tests {
                 "unheeded_gitignore_files=8",
             ]
         );
-        assert!(LeftOut::default().warnings().is_empty());
+        assert!(SkippedCounts::default().warnings().is_empty());
     }
 }

@@ -10,7 +10,7 @@ pub(super) struct EntryPaths {
     /// How long the first part is.
     folder: usize,
     /// The path of an entry whose name is not UTF-8.
-    odd: PathBuf,
+    not_utf8: PathBuf,
 }
 
 impl EntryPaths {
@@ -20,7 +20,7 @@ impl EntryPaths {
         if !text.is_empty() {
             text.push(MAIN_SEPARATOR);
         }
-        Self { folder: text.len(), text, odd: PathBuf::new() }
+        Self { folder: text.len(), text, not_utf8: PathBuf::new() }
     }
 
     /// The path of an entry.
@@ -30,7 +30,7 @@ impl EntryPaths {
             self.text.push_str(name);
             return Path::new(&self.text);
         }
-        self.odd = Path::new(&self.text).join(name);
-        &self.odd
+        self.not_utf8 = Path::new(&self.text).join(name);
+        &self.not_utf8
     }
 }

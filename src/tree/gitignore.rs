@@ -13,7 +13,7 @@ const MAX_GLOB_BYTES: usize = 4096;
 /// A line that may match something and is not heeded: it is not UTF-8, has a class of characters
 /// beyond ASCII, or is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unheeded;
+pub(super) struct UnsupportedLine;
 
 /// The lines of a file.
 pub(super) fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -21,7 +21,7 @@ pub(super) fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The pattern of a line; `None` if it is blank or a comment.
-pub(super) fn pattern_of(line: &[u8]) -> Result<Option<String>, Unheeded> {
+pub(super) fn pattern_of(line: &[u8]) -> Result<Option<String>, UnsupportedLine> {
     if line.starts_with(b"#") {
         return Ok(None);
     }
@@ -31,10 +31,10 @@ pub(super) fn pattern_of(line: &[u8]) -> Result<Option<String>, Unheeded> {
     if line.iter().all(|&byte| byte == b' ') {
         return Ok(None);
     }
-    let line = std::str::from_utf8(line).map_err(|_| Unheeded)?;
+    let line = std::str::from_utf8(line).map_err(|_| UnsupportedLine)?;
     let has_wildcard = line.contains(['*', '?', '[']);
     if has_wildcard && (line.len() > MAX_GLOB_BYTES || has_class_beyond_ascii(line)) {
-        return Err(Unheeded);
+        return Err(UnsupportedLine);
     }
     Ok(Some(with_literal_braces(line)))
 }

@@ -67,9 +67,9 @@ struct Parsed {
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     /// The glob takes back paths that globs before it selected.
-    takes_back: bool,
+    is_negated: bool,
     /// The glob matches folders alone.
-    is_about_folders: bool,
+    is_for_folders: bool,
 }
 
 /// Why a list of globs is refused.
@@ -147,8 +147,8 @@ impl Globs {
 
     /// Whether every glob begins with `!`. Such a list takes its exceptions from everything.
     #[must_use]
-    pub fn only_takes_back(&self) -> bool {
-        self.sets.iter().flat_map(|set| &set.kinds).all(|kind| kind.takes_back)
+    pub fn has_only_negated(&self) -> bool {
+        self.sets.iter().flat_map(|set| &set.kinds).all(|kind| kind.is_negated)
     }
 
     /// The verdict of the last glob that matches a path; `None` if none matches. The path is
@@ -169,8 +169,8 @@ impl Globs {
             let candidate = Candidate::new(&*relative);
             set.globs.matches_candidate_into(&candidate, &mut matched);
             let kinds = matched.iter().rev().map(|&index| set.kinds[index]);
-            let last = kinds.into_iter().find(|kind| is_folder || !kind.is_about_folders)?;
-            Some(if last.takes_back { Verdict::TakenBack } else { Verdict::Selected })
+            let last = kinds.into_iter().find(|kind| is_folder || !kind.is_for_folders)?;
+            Some(if last.is_negated { Verdict::Reincluded } else { Verdict::Selected })
         })
     }
 }
@@ -220,11 +220,10 @@ fn parse(sandbox: &Sandbox, text: &str, case: Case) -> Result<Parsed, GlobFlaw> 
         return Err(GlobFlaw::Malformed("must not hold NUL"));
     }
     let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
-    let (takes_back, text) = text.strip_prefix('!').map_or((false, &*text), |rest| (true, rest));
+    let (is_negated, text) = text.strip_prefix('!').map_or((false, &*text), |rest| (true, rest));
     let absolute = sandbox.part_inside(text);
     let text = absolute.as_deref().unwrap_or(text);
-    let (is_about_folders, text) =
-        text.strip_suffix('/').map_or((false, text), |text| (true, text));
+    let (is_for_folders, text) = text.strip_suffix('/').map_or((false, text), |text| (true, text));
     let is_anchored = absolute.is_some() || text.contains('/');
     let text = text.trim_start_matches('/');
     let text = text.strip_prefix("./").unwrap_or(text);
@@ -251,7 +250,7 @@ fn parse(sandbox: &Sandbox, text: &str, case: Case) -> Result<Parsed, GlobFlaw> 
         .case_insensitive(case == Case::Insensitive)
         .build()
         .map_err(|error| GlobFlaw::Malformed(rule_of(error.kind())))?;
-    let kind = Kind { takes_back, is_about_folders };
+    let kind = Kind { is_negated, is_for_folders };
     Ok(Parsed { glob, kind, is_absolute: absolute.is_some() })
 }
 

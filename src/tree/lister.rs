@@ -19,7 +19,7 @@ pub struct Lister<'run> {
 }
 
 /// An entry while its folder is listed.
-pub struct Seen<'seen> {
+pub struct ListedEntry<'seen> {
     /// The entry as the sandbox listed it.
     pub entry: Listed<'seen>,
     /// Its path, relative to the workspace's root.
@@ -37,7 +37,7 @@ impl Lister<'_> {
         path: &Path,
         above: Option<Arc<Rules>>,
     ) -> Option<Arc<Rules>> {
-        self.rules?.rules_in(folder, path, above, &|| !(self.cancelled)())
+        self.rules?.rules_in(folder, path, above, self.cancelled)
     }
 
     /// The rules of the folders above the one at a path.
@@ -54,9 +54,9 @@ impl Lister<'_> {
                 rules = self.rules_in(&folder, &above, rules);
             }
             above.push(component);
-            // A folder that is named is walked although it is ignored, and so is what lies in it.
-            let goes_on = || !(self.cancelled)();
-            rules = rules.filter(|rules| !reader.ignores(rules, &above, true, &goes_on));
+            // The caller has named this folder, so it is walked even if a rule ignores it. That rule then
+            // does not apply to its contents either.
+            rules = rules.filter(|rules| !reader.ignores(rules, &above, true, self.cancelled));
         }
         rules
     }
@@ -74,13 +74,13 @@ impl Lister<'_> {
     }
 
     /// An entry of a folder in which these rules hold.
-    pub(super) fn see<'seen>(
+    pub(super) fn listed_entry<'seen>(
         &'seen self,
         entry: Listed<'seen>,
         path: &'seen Path,
         rules: Option<&'seen Rules>,
-    ) -> Seen<'seen> {
-        Seen { entry, path, rules, lister: *self }
+    ) -> ListedEntry<'seen> {
+        ListedEntry { entry, path, rules, lister: *self }
     }
 
     /// Hands every entry of a folder to `visit`, in the system's order, until `visit` breaks off
@@ -94,7 +94,7 @@ impl Lister<'_> {
         folder: &mut ListedFolder<'_>,
         path: &Path,
         rules: Option<&Rules>,
-        visit: &mut dyn FnMut(&Seen<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&ListedEntry<'_>) -> ControlFlow<()>,
     ) -> Result<(), OpenError> {
         let mut path: PathBuf = path.to_owned();
         folder.visit(&mut |entry| {
@@ -102,19 +102,19 @@ impl Lister<'_> {
                 return ControlFlow::Break(());
             }
             path.push(entry.name());
-            let flow = visit(&Seen { entry, path: &path, rules, lister: *self });
+            let flow = visit(&ListedEntry { entry, path: &path, rules, lister: *self });
             path.pop();
             flow
         })
     }
 }
 
-impl Seen<'_> {
+impl ListedEntry<'_> {
     /// Whether a `.gitignore` ignores the entry.
     #[must_use]
     pub fn is_ignored(&self) -> bool {
         let (Some(reader), Some(rules)) = (self.lister.rules, self.rules) else { return false };
         let is_folder = self.entry.kind() == EntryKind::Folder;
-        reader.ignores(rules, self.path, is_folder, &|| !(self.lister.cancelled)())
+        reader.ignores(rules, self.path, is_folder, self.lister.cancelled)
     }
 }

@@ -8,30 +8,30 @@
 //!   such as the snapshot, builds on it.
 //! - [`Walk`] gives the entries beneath a folder one after the other, in the order of their paths,
 //!   each with the handle of the folder that holds it.
-//! - [`Sweep`] gives the same entries, by several threads at once and in no order.
+//! - [`ParallelWalk`] gives the same entries, by several threads at once and in no order.
 //! - [`Globs`] are a host's `include` and `exclude`.
 //!
-//! Imports run one way: `sweep` → `walk` → `selection` → `lister`, `globs` → `rules`, `read_folder` →
-//! `gitignore`, `pattern_list` → `patterns`.
+//! Imports run one way: `parallel_walk` → `walk` → `selection` → `lister`, `globs` → `rules`, `read_folder` →
+//! `gitignore`, `pattern_list` → `patterns`. `order` and `entry_paths` import none of these.
 
 mod entry_paths;
 mod gitignore;
 mod globs;
 mod lister;
 mod order;
+mod parallel_walk;
 mod pattern_list;
 mod patterns;
 mod read_folder;
 mod rules;
 mod selection;
-mod sweep;
 mod walk;
 
 pub use globs::{Case, GlobError, GlobFlaw, Globs};
-pub use lister::{Lister, Seen};
+pub use lister::{ListedEntry, Lister};
 pub use order::compare_paths;
+pub use parallel_walk::{Collect, ParallelError, ParallelResult, ParallelWalk};
 pub use patterns::Verdict;
 pub use rules::{MAX_RULE_TIME, RuleReader, Rules, Unheeded, WhyUnheeded};
-pub use selection::{DEFAULT_EXCLUDES, LeftOut, Selection, Tally};
-pub use sweep::{Gather, Sweep, SweepError, Swept};
-pub use walk::{Order, Step, Walk, WalkEntry, WalkError, WalkOptions};
+pub use selection::{DEFAULT_EXCLUDES, Selection, SkipReason, Tally};
+pub use walk::{Order, Walk, WalkEntry, WalkError, WalkItem, WalkOptions};

@@ -1,21 +1,21 @@
 //! The order of paths: by the UTF-16 code units of the whole path, as JavaScript compares strings.
 //!
 //! In that order, the contents of the folder `a` come after `a.txt` and before `a0`, because `/`
-//! stands between `.` and `0`. So a walk sorts two places of a folder apart: its own, and that of
-//! its contents.
+//! stands between `.` and `0`. So a folder has two keys in the order: one for the folder itself, and one
+//! for its contents.
 
 use std::cmp::Ordering;
 
 /// Where something stands among the entries of one folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place<'name> {
+pub(super) struct SortKey<'name> {
     /// The bytes of an entry's name.
     pub(super) name: &'name [u8],
     /// Whether this is the place of the entry's contents: its name and a `/`.
     pub(super) is_contents: bool,
 }
 
-impl Place<'_> {
+impl SortKey<'_> {
     fn byte(&self, at: usize) -> Option<u8> {
         let slash = (at == self.name.len() && self.is_contents).then_some(b'/');
         self.name.get(at).copied().or(slash)
@@ -23,7 +23,7 @@ impl Place<'_> {
 }
 
 /// Compares two places as the UTF-16 code units of their paths compare.
-pub(super) fn by_path(one: &Place<'_>, other: &Place<'_>) -> Ordering {
+pub(super) fn by_path(one: &SortKey<'_>, other: &SortKey<'_>) -> Ordering {
     let pairs = one.name.iter().zip(other.name);
     let equal = pairs.take_while(|(one, other)| one == other).count();
     match (one.byte(equal), other.byte(equal)) {
@@ -40,10 +40,10 @@ pub fn compare_paths(one: &str, other: &str) -> Ordering {
 
 /// Compares the bytes of two paths so.
 pub(super) fn compare_bytes(one: &[u8], other: &[u8]) -> Ordering {
-    fn place(name: &[u8]) -> Place<'_> {
-        Place { name, is_contents: false }
+    fn key(name: &[u8]) -> SortKey<'_> {
+        SortKey { name, is_contents: false }
     }
-    by_path(&place(one), &place(other))
+    by_path(&key(one), &key(other))
 }
 
 /// Compares the first bytes in which two texts differ. Bytes of UTF-8 compare as code points. In UTF-16
@@ -90,8 +90,8 @@ mod tests {
                 format!("{}{slash}", place.0).encode_utf16().collect()
             };
             let expected = place(&one).cmp(&place(&other));
-            let one = Place { name: one.0.as_bytes(), is_contents: one.1 };
-            let other = Place { name: other.0.as_bytes(), is_contents: other.1 };
+            let one = SortKey { name: one.0.as_bytes(), is_contents: one.1 };
+            let other = SortKey { name: other.0.as_bytes(), is_contents: other.1 };
             prop_assert_eq!(by_path(&one, &other), expected);
         }
     }

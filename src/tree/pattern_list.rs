@@ -43,18 +43,18 @@ impl PatternList {
     /// The verdict of the last pattern that matches a path; `None` if none matches. The path
     /// includes the folder that the list is relative to, and lies beneath it.
     ///
-    /// `goes_on` is asked between steps of work. After it says no, nothing matches.
+    /// `cancelled` is asked between steps of work. After it says yes, nothing matches.
     pub(super) fn decide(
         &self,
         path: &Path,
         is_folder: bool,
-        goes_on: &dyn Fn() -> bool,
+        cancelled: &dyn Fn() -> bool,
     ) -> Option<Verdict> {
-        self.parts.iter().rev().take_while(|_| goes_on()).find_map(|part| {
+        self.parts.iter().rev().take_while(|_| !cancelled()).find_map(|part| {
             match part.matched(path, is_folder) {
                 Match::None => None,
                 Match::Ignore(_) => Some(Verdict::Selected),
-                Match::Whitelist(_) => Some(Verdict::TakenBack),
+                Match::Whitelist(_) => Some(Verdict::Reincluded),
             }
         })
     }

@@ -6,7 +6,7 @@ pub enum Verdict {
     /// It selects the path.
     Selected,
     /// It begins with `!`, and takes the path back.
-    TakenBack,
+    Reincluded,
 }
 
 /// Whether a class, `[…]`, names a character of more than one byte. Such a class would match one of

@@ -105,11 +105,11 @@ impl RuleReader {
         folder: &ListedFolder<'_>,
         path: &Path,
         above: Option<Arc<Rules>>,
-        goes_on: &dyn Fn() -> bool,
+        cancelled: &dyn Fn() -> bool,
     ) -> Option<Arc<Rules>> {
         let above = above.filter(|_| !folder.holds(&EntryName::git()));
         let patterns = match self.read(folder) {
-            Ok(Some(bytes)) => self.parse(&bytes, path, goes_on),
+            Ok(Some(bytes)) => self.parse(&bytes, path, cancelled),
             Ok(None) => PatternList::default(),
             Err(why) => {
                 self.report(path, why);
@@ -126,13 +126,13 @@ impl RuleReader {
         rules: &Rules,
         path: &Path,
         is_folder: bool,
-        goes_on: &dyn Fn() -> bool,
+        cancelled: &dyn Fn() -> bool,
     ) -> bool {
         self.timed(|has_time| {
-            let goes_on = || has_time() && goes_on();
+            let cancelled = || !has_time() || cancelled();
             let files = std::iter::successors(Some(rules), |rules| rules.above.as_deref());
             let mut verdicts =
-                files.filter_map(|file| file.patterns.decide(path, is_folder, &goes_on));
+                files.filter_map(|file| file.patterns.decide(path, is_folder, &cancelled));
             verdicts.next() == Some(Verdict::Selected) && has_time()
         })
     }
@@ -177,11 +177,11 @@ impl RuleReader {
         }
     }
 
-    fn parse(&self, file: &[u8], path: &Path, goes_on: &dyn Fn() -> bool) -> PatternList {
+    fn parse(&self, file: &[u8], path: &Path, cancelled: &dyn Fn() -> bool) -> PatternList {
         let mut list = PatternListBuilder::new(path);
         let mut unheeded = 0_usize;
         for line in lines(file) {
-            if self.is_out_of_time() || !goes_on() {
+            if self.is_out_of_time() || cancelled() {
                 break;
             }
             unheeded += usize::from(self.timed(|_| !self.heed(line, &mut list)));

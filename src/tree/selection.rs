@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::globs::Globs;
-use super::lister::Seen;
+use super::lister::ListedEntry;
 use super::patterns::Verdict;
 use crate::sandbox::EntryKind;
 
@@ -65,7 +65,7 @@ pub struct Tally {
 
 /// A reason to leave an entry out that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum SkipReason {
     /// One of [`DEFAULT_EXCLUDES`].
     DefaultExclude,
     /// A `.gitignore` ignores it.
@@ -86,13 +86,13 @@ pub(super) enum Fate {
     /// A folder that is entered and not given.
     Entered,
     /// It is left out and counted.
-    LeftOut(LeftOut),
+    Skipped(SkipReason),
     /// It is left out and not counted: the caller did not ask for it, or it is a special file.
     Unwanted,
 }
 
 impl Tally {
-    /// These and others.
+    /// The sum of two tallies.
     #[must_use]
     pub fn and(&self, others: &Self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Tally {
         }
     }
 
-    /// What was counted since an earlier state of the same tally.
+    /// The entries that were counted since an earlier state of the same tally.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -117,13 +117,13 @@ impl Tally {
     }
 
     /// Counts an entry.
-    pub fn count(&mut self, reason: LeftOut) {
+    pub fn count(&mut self, reason: SkipReason) {
         *match reason {
-            LeftOut::DefaultExclude => &mut self.default_excludes,
-            LeftOut::Ignored => &mut self.ignored,
-            LeftOut::Hidden => &mut self.hidden,
-            LeftOut::Link => &mut self.links,
-            LeftOut::Unreadable => &mut self.unreadable,
+            SkipReason::DefaultExclude => &mut self.default_excludes,
+            SkipReason::Ignored => &mut self.ignored,
+            SkipReason::Hidden => &mut self.hidden,
+            SkipReason::Link => &mut self.links,
+            SkipReason::Unreadable => &mut self.unreadable,
         } += 1;
     }
 }
@@ -137,7 +137,7 @@ impl Selection {
 
     /// Decides whether the walk gives an entry. Whether [`DEFAULT_EXCLUDES`] hold depends on where
     /// the walk began, so the walk passes it.
-    pub(super) fn fate_of(&self, seen: &Seen<'_>, default_excludes: bool) -> Fate {
+    pub(super) fn fate_of(&self, seen: &ListedEntry<'_>, default_excludes: bool) -> Fate {
         let (name, kind) = (seen.entry.name(), seen.entry.kind());
         if kind == EntryKind::Special || !self.wants(seen) {
             return Fate::Unwanted;
@@ -147,25 +147,25 @@ impl Selection {
                 || kind == EntryKind::Folder && DEFAULT_EXCLUDES.iter().any(|&left| name == left)
         };
         let reason = if default_excludes && is_default_exclude() {
-            LeftOut::DefaultExclude
+            SkipReason::DefaultExclude
         } else if seen.is_ignored() {
-            LeftOut::Ignored
+            SkipReason::Ignored
         } else if !self.hidden && name.as_encoded_bytes().starts_with(b".") {
-            LeftOut::Hidden
+            SkipReason::Hidden
         } else if !self.links && kind == EntryKind::Link {
-            LeftOut::Link
+            SkipReason::Link
         } else if name.to_str().is_none() {
-            LeftOut::Unreadable
+            SkipReason::Unreadable
         } else if kind == EntryKind::Folder && !(self.folders && self.includes(seen)) {
             return Fate::Entered;
         } else {
             return Fate::Given;
         };
-        Fate::LeftOut(reason)
+        Fate::Skipped(reason)
     }
 
-    /// Whether the caller asks for an entry, or for what a folder holds.
-    fn wants(&self, seen: &Seen<'_>) -> bool {
+    /// Whether the caller asks for an entry, or for the contents of a folder.
+    fn wants(&self, seen: &ListedEntry<'_>) -> bool {
         let kind = seen.entry.kind();
         let is_excluded = || {
             let verdict = self.exclude.decide(seen.path, kind == EntryKind::Folder);
@@ -175,11 +175,11 @@ impl Selection {
         is_wanted && !is_excluded()
     }
 
-    fn includes(&self, seen: &Seen<'_>) -> bool {
+    fn includes(&self, seen: &ListedEntry<'_>) -> bool {
         let is_folder = seen.entry.kind() == EntryKind::Folder;
         match self.include.decide(seen.path, is_folder) {
             Some(verdict) => verdict == Verdict::Selected,
-            None => self.include.only_takes_back(),
+            None => self.include.has_only_negated(),
         }
     }
 }

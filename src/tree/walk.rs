@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use super::entry_paths::EntryPaths;
 use super::lister::Lister;
-use super::order::{Place, by_path, compare_bytes};
+use super::order::{SortKey, by_path, compare_bytes};
 use super::read_folder::{ENTRIES_PER_QUESTION, ReadFolder, Unread};
 use super::rules::{RuleReader, Rules};
-use super::selection::{Fate, LeftOut, Selection, Tally};
+use super::selection::{Fate, Selection, SkipReason, Tally};
 use crate::path::WorkspacePath;
 use crate::sandbox::{
     EntryFacts, EntryKind, EntryName, ListedFolder, OpenError, OpenFile, Sandbox,
@@ -58,7 +58,7 @@ impl Default for WalkOptions<'_> {
 
 /// One result of a walk.
 #[derive(Debug)]
-pub enum Step<'run> {
+pub enum WalkItem<'run> {
     /// An entry.
     Entry(WalkEntry<'run>),
     /// A folder that was given and cannot be read: its path.
@@ -148,14 +148,14 @@ struct Frame<'run> {
 
 struct Task {
     name: EntryName,
-    what: What,
+    action: Action,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Action {
     Give(EntryKind),
     Enter,
-    Count(LeftOut),
+    Count(SkipReason),
 }
 
 impl<'run> Walk<'run> {
@@ -235,18 +235,19 @@ impl<'run> Walk<'run> {
                 return Err(WalkError::Cancelled);
             }
             let path = paths.at(name.as_os_str());
-            let seen = self.lister.see(name.as_listed(kind), path, rules);
-            let whats = match self.selection.fate_of(&seen, self.default_excludes) {
+            let seen = self.lister.listed_entry(name.as_listed(kind), path, rules);
+            let actions = match self.selection.fate_of(&seen, self.default_excludes) {
                 Fate::Unwanted => [None, None],
-                Fate::LeftOut(reason) => [Some(What::Count(reason)), None],
-                Fate::Entered => [None, enters.then_some(What::Enter)],
+                Fate::Skipped(reason) => [Some(Action::Count(reason)), None],
+                Fate::Entered => [None, enters.then_some(Action::Enter)],
                 Fate::Given => {
                     let enters = enters && kind == EntryKind::Folder;
-                    [Some(What::Give(kind)), enters.then_some(What::Enter)]
+                    [Some(Action::Give(kind)), enters.then_some(Action::Enter)]
                 }
             };
-            let whats = whats.into_iter().flatten().filter(|what| !self.is_passed(path, *what));
-            to_do.extend(whats.map(|what| Task { name: name.clone(), what }));
+            let actions =
+                actions.into_iter().flatten().filter(|action| !self.is_passed(path, *action));
+            to_do.extend(actions.map(|action| Task { name: name.clone(), action }));
         }
         let order = self.options.order;
         to_do.sort_unstable_by(|one, other| compare(order, other, one));
@@ -254,18 +255,18 @@ impl<'run> Walk<'run> {
     }
 
     /// Whether a task lies before [`WalkOptions::from`].
-    fn is_passed(&self, path: &Path, what: What) -> bool {
+    fn is_passed(&self, path: &Path, action: Action) -> bool {
         let Some(from) = self.options.from else { return false };
         // By the bytes of the names, as the walk sorts them: one that is not UTF-8 has its place, too.
         let names: Vec<_> = path.iter().map(OsStr::as_encoded_bytes).collect();
         let path = names.join(&b'/');
-        match what {
-            What::Enter => {
+        match action {
+            Action::Enter => {
                 let contents = [&path[..], b"/"].concat();
                 !from.as_bytes().starts_with(&contents)
                     && compare_bytes(&contents, from.as_bytes()).is_lt()
             }
-            What::Give(_) | What::Count(_) => compare_bytes(&path, from.as_bytes()).is_lt(),
+            Action::Give(_) | Action::Count(_) => compare_bytes(&path, from.as_bytes()).is_lt(),
         }
     }
 
@@ -294,28 +295,28 @@ impl<'run> Walk<'run> {
     }
 
     /// Does a task. Gives the step that it results in; `None` if there is none.
-    fn perform(&mut self, task: Task) -> Result<Option<Step<'run>>, WalkError> {
-        match task.what {
-            What::Count(reason) => {
+    fn perform(&mut self, task: Task) -> Result<Option<WalkItem<'run>>, WalkError> {
+        match task.action {
+            Action::Count(reason) => {
                 self.tally.count(reason);
                 Ok(None)
             }
-            What::Give(kind) => Ok(self.give(task.name, kind)),
-            What::Enter => self.enter_named(task.name),
+            Action::Give(kind) => Ok(self.give(task.name, kind)),
+            Action::Enter => self.enter_named(task.name),
         }
     }
 
-    fn give(&mut self, name: EntryName, kind: EntryKind) -> Option<Step<'run>> {
+    fn give(&mut self, name: EntryName, kind: EntryKind) -> Option<WalkItem<'run>> {
         let depth = self.frames.len();
         let path = self.path_of(&name);
         let Ok(folder) = self.folder() else {
-            self.tally.count(LeftOut::Unreadable);
+            self.tally.count(SkipReason::Unreadable);
             return None;
         };
-        Some(Step::Entry(WalkEntry { path: shown(&path), depth, kind, name, folder }))
+        Some(WalkItem::Entry(WalkEntry { path: shown(&path), depth, kind, name, folder }))
     }
 
-    fn enter_named(&mut self, name: EntryName) -> Result<Option<Step<'run>>, WalkError> {
+    fn enter_named(&mut self, name: EntryName) -> Result<Option<WalkItem<'run>>, WalkError> {
         let path = self.path_of(&name);
         let shown = shown(&path);
         let rules = self.frames.last().and_then(|frame| frame.rules.clone());
@@ -324,8 +325,8 @@ impl<'run> Walk<'run> {
             Err(WalkError::Open(error)) => {
                 // A folder that was removed or replaced meanwhile is not counted.
                 Ok((!is_gone(&error)).then(|| {
-                    self.tally.count(LeftOut::Unreadable);
-                    Step::Unreadable(shown)
+                    self.tally.count(SkipReason::Unreadable);
+                    WalkItem::Unreadable(shown)
                 }))
             }
             Err(error) => Err(error),
@@ -346,7 +347,7 @@ impl<'run> Walk<'run> {
 }
 
 impl<'run> Iterator for Walk<'run> {
-    type Item = Result<Step<'run>, WalkError>;
+    type Item = Result<WalkItem<'run>, WalkError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(frame) = self.frames.last_mut() {
@@ -388,19 +389,19 @@ impl From<Unread> for WalkError {
 
 /// Compares two tasks of one folder by the order of the walk.
 fn compare(order: Order, one: &Task, other: &Task) -> Ordering {
-    fn place(task: &Task, is_contents: bool) -> Place<'_> {
-        Place { name: task.name.as_os_str().as_encoded_bytes(), is_contents }
+    fn key(task: &Task, is_contents: bool) -> SortKey<'_> {
+        SortKey { name: task.name.as_os_str().as_encoded_bytes(), is_contents }
     }
-    let enters = |task: &Task| task.what == What::Enter;
+    let enters = |task: &Task| task.action == Action::Enter;
     match order {
-        Order::ByPath => by_path(&place(one, enters(one)), &place(other, enters(other))),
+        Order::ByPath => by_path(&key(one, enters(one)), &key(other, enters(other))),
         Order::FoldersFirst => {
-            let by_name = || by_path(&place(one, false), &place(other, false));
-            let rank = |task: &Task| match task.what {
-                What::Give(EntryKind::Folder) | What::Enter => 0,
-                What::Give(EntryKind::File) => 1,
-                What::Give(_) => 2,
-                What::Count(_) => 3,
+            let by_name = || by_path(&key(one, false), &key(other, false));
+            let rank = |task: &Task| match task.action {
+                Action::Give(EntryKind::Folder) | Action::Enter => 0,
+                Action::Give(EntryKind::File) => 1,
+                Action::Give(_) => 2,
+                Action::Count(_) => 3,
             };
             let by_rank = rank(one).cmp(&rank(other)).then_with(by_name);
             by_rank.then_with(|| enters(one).cmp(&enters(other)))

@@ -12,7 +12,7 @@ use crate::argument::{
     ArgumentError, Got, LONGEST_PATH, SAFE_INTEGERS, integer_rule, positive_integer, too_long,
 };
 use crate::node::engine::object::{self, Keys, is_of};
-use crate::node::engine::raw::{self, Kept};
+use crate::node::engine::raw::{self, Reference};
 use crate::node::engine::text::{self, Text};
 use crate::node::engine::thrown::Thrown;
 
@@ -265,11 +265,11 @@ impl<'env> Argument<'env> {
     }
 
     /// A reference to the value, which outlives this call.
-    pub fn keep(self) -> Result<Kept, ArgumentError> {
-        Kept::new(self.env, self.value).map_err(|_| self.refuse("could not be kept"))
+    pub fn keep(self) -> Result<Reference, ArgumentError> {
+        Reference::new(self.env, self.value).map_err(|_| self.refuse("could not be kept"))
     }
 
-    /// One of these strings, as the value beside it.
+    /// The value that belongs to the string, which must be one of the names in `choices`.
     pub fn one_of<T: Copy>(self, choices: &[(&str, T)]) -> Result<T, ArgumentError> {
         let text = self.string().ok();
         let chosen = choices

@@ -14,7 +14,7 @@ use crate::node::call::outcome::{JsResult, Outcome};
 use crate::node::call::panic::guard;
 use crate::node::call::run::NotStarted;
 use crate::node::engine::error_object::{ErrorObject, Property};
-use crate::node::engine::raw::{Kept, to_js};
+use crate::node::engine::raw::{Reference, to_js};
 
 /// An error of the addon.
 pub trait JsError: Display + Sized + 'static {
@@ -38,7 +38,7 @@ pub trait JsError: Display + Sized + 'static {
     }
 
     /// The value that the host threw, if that caused the error.
-    fn take_cause(&mut self) -> Option<Kept> {
+    fn take_cause(&mut self) -> Option<Reference> {
         None
     }
 
@@ -93,7 +93,7 @@ pub fn or_throw<T, E: JsError>(env: &Env, run: impl FnOnce() -> Result<T, E>) ->
 }
 
 /// The `code` of an error that the host threw, if it has one.
-pub fn code_of(env: &Env, thrown: &Kept) -> Option<String> {
+pub fn code_of(env: &Env, thrown: &Reference) -> Option<String> {
     let thrown = Argument::new(env, "error", thrown.value(env).ok()?).object().ok()?;
     thrown.optional(c"code", "code", Argument::unicode).ok()?
 }

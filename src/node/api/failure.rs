@@ -8,12 +8,12 @@ use super::context::Context;
 use super::error::JsError;
 use crate::argument::ArgumentError;
 use crate::node::engine::error_object::Property;
-use crate::path::last_name;
+use crate::path::{last_name, shown_path};
 use crate::sandbox::RootError;
-use crate::tools::failure::{Detail, Failure, presentable};
+use crate::tools::failure::{Detail, Failure};
 
 /// A function whose errors are [`Failure`]s.
-pub trait Fails: 'static {
+pub trait HasErrorName: 'static {
     /// The `name` of its errors: the function's name with a capital and `Error`.
     const ERROR_NAME: &'static str;
 }
@@ -36,7 +36,7 @@ impl<F> fmt::Display for FailureOf<F> {
     }
 }
 
-impl<F: Fails> JsError for FailureOf<F> {
+impl<F: HasErrorName> JsError for FailureOf<F> {
     const NAME: &'static str = F::ERROR_NAME;
 
     fn bug() -> Self {
@@ -88,7 +88,7 @@ pub fn opened_at(error: RootError, context: &Context, given: Option<&str>) -> Fa
 fn shown_folder(context: Option<&Context>, given: Option<&str>) -> String {
     let Some(given) = given else { return ".".to_owned() };
     let beneath = context.and_then(|context| context.part_inside(given));
-    let shown = beneath.unwrap_or_else(|| presentable(given));
+    let shown = beneath.unwrap_or_else(|| shown_path(given));
     let is_secret = context.is_some_and(|context| context.is_spelled_in(&shown));
     if is_secret { last_name(&shown) } else { shown }
 }

@@ -9,7 +9,7 @@ use napi_derive::napi;
 
 use super::argument::{Argument, milliseconds, number};
 use super::context::{Context, Purpose};
-use super::failure::{Fails, FailureOf, given_path, opened_at, refused_in};
+use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got, LONGEST_URI};
 use crate::node::call::run::{Call, Prepared, run_async};
@@ -86,7 +86,7 @@ pub fn find_files<'env>(
 
 struct FindFiles;
 
-impl Fails for FindFiles {
+impl HasErrorName for FindFiles {
     const ERROR_NAME: &'static str = "FindFilesError";
 }
 

@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Buffer, Unknown};
 use napi_derive::napi;
 
 use super::argument::{Argument, number};
-use super::failure::{Fails, FailureOf};
+use super::failure::{FailureOf, HasErrorName};
 use super::path_argument::PathInContext;
 use super::signals::read_signals;
 use crate::argument::ArgumentError;
@@ -61,7 +61,7 @@ pub fn read_bytes<'env>(
 
 struct ReadBytes;
 
-impl Fails for ReadBytes {
+impl HasErrorName for ReadBytes {
     const ERROR_NAME: &'static str = "ReadBytesError";
 }
 

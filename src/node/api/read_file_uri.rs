@@ -19,7 +19,7 @@ use crate::argument::{ArgumentError, Got, SAFE_INTEGERS};
 use crate::memory;
 use crate::node::call::run::{Call, Prepared};
 use crate::node::call::with_host::{Host, run_with_host};
-use crate::node::engine::raw::{self, Kept, to_js};
+use crate::node::engine::raw::{self, Reference, to_js};
 use crate::node::engine::text::JsText;
 use crate::node::engine::thrown::Thrown;
 use crate::store::{ContentAddress, FileStore, HASH_RULE};
@@ -78,7 +78,7 @@ enum FileUriRoot {
 
 /// A host's own tree.
 struct VirtualRoot {
-    tree: Kept,
+    tree: Reference,
     store: FileUriStore,
 }
 
@@ -86,7 +86,7 @@ enum FileUriStore {
     /// A store of this library: a worker reads it.
     Ours(Arc<FileStore>),
     /// The host's own object with `getBytes`.
-    Host(Kept),
+    Host(Reference),
 }
 
 /// A call whose arguments have been read.
@@ -100,7 +100,7 @@ struct ReadFileUriCall {
 /// An error, and the value that the host threw, if that caused it.
 struct ReadFileUriError {
     error: FileUriError,
-    cause: Option<Kept>,
+    cause: Option<Reference>,
 }
 
 impl From<FileUriError> for ReadFileUriError {
@@ -332,7 +332,7 @@ fn read_vertex(vertex: Argument<'_>) -> Result<Result<VirtualFile, Problem>, Thr
 /// Asks a host's own store, and reads its answer or the value that it throws.
 async fn ask_for_bytes(
     host: &Host,
-    store: &Kept,
+    store: &Reference,
     uri: &FileUri,
     file: &VirtualFile,
     max_bytes: u64,
@@ -394,7 +394,7 @@ impl JsError for ReadFileUriError {
         self.error.message()
     }
 
-    fn take_cause(&mut self) -> Option<Kept> {
+    fn take_cause(&mut self) -> Option<Reference> {
         self.cause.take()
     }
 }

@@ -10,7 +10,7 @@ use napi_derive::napi;
 use super::argument::{Argument, number};
 use super::context::{Context, Purpose};
 use super::error;
-use super::failure::{Fails, FailureOf};
+use super::failure::{FailureOf, HasErrorName};
 use super::path_argument::read_path;
 use super::read_file::{
     BUFFER, OutputParts, ReadFileAnswer, ReadFileOutput, SMALL_FILE, read_window,
@@ -27,7 +27,7 @@ use crate::text::InvalidUtf8;
 use crate::tools::failure::Failure;
 use crate::tools::read_file::{ReadFileError, ReadFileOptions};
 use crate::tools::read_files::{
-    self as core, DEFAULT_MAX_TOTAL_BYTES, Entry, MAX_FILES, MAX_TOTAL_BYTES, Reading,
+    self as core, DEFAULT_MAX_TOTAL_BYTES, FileRequest, MAX_FILES, MAX_TOTAL_BYTES, Reading,
 };
 
 /// The result of `readFiles`.
@@ -98,7 +98,7 @@ pub fn read_files<'env>(
 
 struct ReadFiles;
 
-impl Fails for ReadFiles {
+impl HasErrorName for ReadFiles {
     const ERROR_NAME: &'static str = "ReadFilesError";
 }
 
@@ -164,7 +164,10 @@ impl Request {
 
 const FILES_RULE: &str = "must be an array of paths, or of objects with a path";
 
-fn read_entries(files: Argument<'_>, include_hash: bool) -> Result<Vec<Entry>, ArgumentError> {
+fn read_entries(
+    files: Argument<'_>,
+    include_hash: bool,
+) -> Result<Vec<FileRequest>, ArgumentError> {
     if !files.is_array() {
         return Err(files.refuse(FILES_RULE));
     }
@@ -177,10 +180,10 @@ fn read_entries(files: Argument<'_>, include_hash: bool) -> Result<Vec<Entry>, A
 }
 
 /// A wrong entry fails its own item, when it is its turn.
-fn read_entry(files: Argument<'_>, index: u32, include_hash: bool) -> Entry {
+fn read_entry(files: Argument<'_>, index: u32, include_hash: bool) -> FileRequest {
     let entry = match files.element(index) {
         Ok(entry) => entry,
-        Err(error) => return Entry { path: String::new(), options: Err(error.into()) },
+        Err(error) => return FileRequest { path: String::new(), options: Err(error.into()) },
     };
     if entry.is_string() {
         let options = ReadFileOptions { include_hash, ..ReadFileOptions::default() };
@@ -188,29 +191,29 @@ fn read_entry(files: Argument<'_>, index: u32, include_hash: bool) -> Entry {
     }
     let Ok(entry) = entry.object().map(Argument::with_own_keys_only) else {
         let error = entry.refuse(format!("[{index}] must be a path, or an object with a path"));
-        return Entry { path: String::new(), options: Err(error.into()) };
+        return FileRequest { path: String::new(), options: Err(error.into()) };
     };
     let options = read_window(entry).map(|window| ReadFileOptions { window, include_hash });
     match entry.property(c"path", "path") {
         Ok(Some(path)) => with_path(path, options),
         Ok(None) => {
             let error = ArgumentError::new("path", "must be a string", Got::Kind("nothing"));
-            Entry { path: String::new(), options: Err(error.into()) }
+            FileRequest { path: String::new(), options: Err(error.into()) }
         }
-        Err(error) => Entry { path: String::new(), options: Err(error.into()) },
+        Err(error) => FileRequest { path: String::new(), options: Err(error.into()) },
     }
 }
 
 /// An entry whose path comes before its other mistakes.
-fn with_path(path: Argument<'_>, options: Result<ReadFileOptions, ArgumentError>) -> Entry {
+fn with_path(path: Argument<'_>, options: Result<ReadFileOptions, ArgumentError>) -> FileRequest {
     match read_path(path) {
-        Ok(Ok(path)) => Entry { path, options: options.map_err(Into::into) },
+        Ok(Ok(path)) => FileRequest { path, options: options.map_err(Into::into) },
         Ok(Err(error)) => {
             let shown = path.string().ok();
             let path = shown.as_ref().map(Text::as_str).unwrap_or_default().to_owned();
-            Entry { path, options: Err(error.into()) }
+            FileRequest { path, options: Err(error.into()) }
         }
-        Err(_) => Entry { path: String::new(), options: Err(OpenError::NameTooLong.into()) },
+        Err(_) => FileRequest { path: String::new(), options: Err(OpenError::NameTooLong.into()) },
     }
 }
 

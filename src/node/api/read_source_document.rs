@@ -19,7 +19,7 @@ use crate::node::call::abort::Signals;
 use crate::node::call::outcome::{JsResult, Outcome};
 use crate::node::call::run::{Call, NotStarted, Prepared};
 use crate::node::call::with_host::{Host, run_with_host};
-use crate::node::engine::raw::{self, Kept, to_js};
+use crate::node::engine::raw::{self, Reference, to_js};
 use crate::node::engine::text::{JsText, Text};
 use crate::node::engine::thrown::Thrown;
 use crate::tools::source::{
@@ -95,15 +95,15 @@ struct ReadSourceOutcome {
 struct ReadSourceCall {
     request: SourceRequest,
     store: SourceStore,
-    signal: Option<Kept>,
-    on_error: Option<Kept>,
+    signal: Option<Reference>,
+    on_error: Option<Reference>,
 }
 
 enum SourceStore {
     /// A worker reads it.
     Directory(Context),
     /// The host's own object with `get`.
-    Host(Kept),
+    Host(Reference),
 }
 
 fn prepare<'env>(
@@ -198,7 +198,7 @@ fn read_store(store: Argument<'_>) -> Result<SourceStore, ArgumentError> {
     Context::read_directory(store, STORE_RULE).map(SourceStore::Directory)
 }
 
-fn read_function(value: Argument<'_>) -> Result<Kept, ArgumentError> {
+fn read_function(value: Argument<'_>) -> Result<Reference, ArgumentError> {
     if value.is_function() { value.keep() } else { Err(value.refuse("must be a function")) }
 }
 
@@ -256,7 +256,7 @@ impl ReadSourceCall {
     async fn ask(
         &self,
         host: &Host,
-        store: &Kept,
+        store: &Reference,
     ) -> Result<Option<StoredDocument>, SourceStoreFault> {
         let most = self.request.max_bytes;
         let asked = host.ask(
@@ -276,7 +276,7 @@ impl ReadSourceCall {
 fn request_options<'env>(
     env: &'env Env,
     max_bytes: Option<NonZeroU64>,
-    signal: Option<&Kept>,
+    signal: Option<&Reference>,
 ) -> napi::Result<Unknown<'env>> {
     let mut options = Object::new(env)?;
     if let Some(most) = max_bytes {
@@ -334,7 +334,7 @@ fn read_beginning(
 }
 
 /// Calls the host's `onError` with the fault. The outcome of the call does not depend on it.
-fn report(env: &Env, on_error: &Kept, fault: SourceStoreFault) {
+fn report(env: &Env, on_error: &Reference, fault: SourceStoreFault) {
     let store_error = |fault| error::into_js(env, DocumentStoreError::Store(fault));
     let error = match fault {
         SourceStoreFault::Ours(fault) => store_error(fault).ok(),

@@ -10,7 +10,7 @@ use napi_derive::napi;
 
 use super::argument::{Argument, milliseconds, number};
 use super::context::{Context, Purpose};
-use super::failure::{Fails, FailureOf, given_path, opened_at, refused_in};
+use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got};
 use crate::node::call::progress::OnProgress;
@@ -50,7 +50,7 @@ pub fn search_files<'env>(
 
 struct SearchFiles;
 
-impl Fails for SearchFiles {
+impl HasErrorName for SearchFiles {
     const ERROR_NAME: &'static str = "SearchFilesError";
 }
 

@@ -8,7 +8,7 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::context::{Context, Purpose};
-use super::failure::{Fails, FailureOf, given_path, opened_at, refused_in};
+use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
 use super::signals::read_signals;
 use crate::argument::ArgumentError;
 use crate::node::call::run::{Call, Prepared, run_async};
@@ -83,7 +83,7 @@ pub fn tree<'env>(
 
 struct TreeTool;
 
-impl Fails for TreeTool {
+impl HasErrorName for TreeTool {
     const ERROR_NAME: &'static str = "TreeError";
 }
 

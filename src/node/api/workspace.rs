@@ -52,7 +52,7 @@ impl Workspace {
         let create = options.map(read_create_options).transpose()?.unwrap_or_default();
         let sandbox = Sandbox::open(&root)?;
         // This may wait. Done here, it need not be done by a call that is refused on the loop's thread.
-        sandbox.know_names();
+        sandbox.find_spellings();
         Ok(Self {
             containment: sandbox.containment(),
             sandbox: Some(Arc::new(sandbox)),

@@ -13,7 +13,7 @@ use napi::{Env, ValueType};
 
 use crate::node::engine::environment;
 use crate::node::engine::object::is_of;
-use crate::node::engine::raw::{self, Kept, to_js};
+use crate::node::engine::raw::{self, Reference, to_js};
 
 /// A call that can be aborted.
 pub trait Abortable {
@@ -131,8 +131,8 @@ struct Watch {
 }
 
 struct Listening {
-    signal: Kept,
-    listener: Kept,
+    signal: Reference,
+    listener: Reference,
 }
 
 impl Watch {
@@ -162,8 +162,8 @@ impl Watch {
         })?;
         let listener = to_js(env, listener)?;
         let listening = Listening {
-            signal: Kept::new(env, signal.object)?,
-            listener: Kept::new(env, listener)?,
+            signal: Reference::new(env, signal.object)?,
+            listener: Reference::new(env, listener)?,
         };
         *watch.listening.borrow_mut() = Some(listening);
         watches.0.borrow_mut().push(Rc::clone(&watch));

@@ -8,6 +8,7 @@
 //! | [`workers`] | jobs on the threads of the pool |
 //! | [`abort`] | the signals of a call |
 //! | [`pending`] | a promise that a worker and a signal both want to settle |
+//! | [`progress`] | telling a host how far a worker has come |
 //! | [`outcome`] | the outcome of a call, and settling a promise with it |
 //! | [`panic`] | a panic becomes a value |
 

@@ -8,7 +8,7 @@ use napi::bindgen_prelude::{FnArgs, Function, FunctionCallContext};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
 use crate::node::engine::object::plain;
-use crate::node::engine::raw::{self, Kept, to_js};
+use crate::node::engine::raw::{self, Reference, to_js};
 
 /// The two numbers that are told.
 type Numbers = FnArgs<(f64, f64)>;
@@ -20,9 +20,9 @@ pub struct OnProgress {
 }
 
 impl OnProgress {
-    /// Calls of the function get an object with these two keys. What the function throws or rejects with
-    /// is ignored.
-    pub fn new(env: &Env, function: Kept, keys: [&'static str; 2]) -> napi::Result<Self> {
+    /// Calls of the function get an object with these two keys. An error that
+    /// the function throws, or with which its promise rejects, is ignored.
+    pub fn new(env: &Env, function: Reference, keys: [&'static str; 2]) -> napi::Result<Self> {
         let has_ended = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&has_ended);
         let tell = move |call: FunctionCallContext<'_>| {

@@ -152,7 +152,7 @@ fn attempt_in_turn<'env, R>(
     let turn = environment::state::<Turn>(env).unwrap_or_default();
     let start = Instant::now();
     let send = |probe: Probe| workers::run(env, move || probe.run(), |_, _| ());
-    if !call.signals.is_empty() || !turn.has_time(start, send) {
+    if !call.signals.is_empty() || !turn.admit(start, send) {
         return Err(call);
     }
     let Call { work: request, signals, on_abort } = call;

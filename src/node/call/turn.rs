@@ -50,7 +50,7 @@ impl Probe {
 impl Turn {
     /// Whether the turn has time left. If the clock has to renew the time, this does it, and sends
     /// the probe unless one is under way.
-    pub fn has_time(&self, now: Instant, send: impl FnOnce(Probe)) -> bool {
+    pub fn admit(&self, now: Instant, send: impl FnOnce(Probe)) -> bool {
         let Some(began) = self.began.get() else {
             self.began.set(Some(now));
             return true;
@@ -96,24 +96,24 @@ mod tests {
     #[test]
     fn a_turn_without_time_gets_new_time_by_a_completion() {
         let (now, turn) = (Instant::now(), Turn::default());
-        assert!(turn.has_time(now, no_probe));
+        assert!(turn.admit(now, no_probe));
         turn.spent.set(TIME_PER_TURN);
-        assert!(!turn.has_time(now, no_probe));
+        assert!(!turn.admit(now, no_probe));
         turn.renew();
-        assert!(turn.has_time(now, no_probe));
+        assert!(turn.admit(now, no_probe));
     }
 
     #[test]
     fn the_clock_gives_new_time_and_sends_one_probe() {
         let (now, turn) = (Instant::now(), Turn::default());
-        assert!(turn.has_time(now, no_probe));
+        assert!(turn.admit(now, no_probe));
         turn.spent.set(TIME_PER_TURN);
-        assert!(!turn.has_time(now + LONGEST_TURN / 2, no_probe));
+        assert!(!turn.admit(now + LONGEST_TURN / 2, no_probe));
         let mut sent = 0;
-        assert!(turn.has_time(now + LONGEST_TURN, |_| sent += 1));
+        assert!(turn.admit(now + LONGEST_TURN, |_| sent += 1));
         turn.spent.set(TIME_PER_TURN);
-        assert!(!turn.has_time(now + LONGEST_TURN, no_probe));
-        assert!(turn.has_time(now + LONGEST_TURN * 2, no_probe), "no worker has run the probe");
+        assert!(!turn.admit(now + LONGEST_TURN, no_probe));
+        assert!(turn.admit(now + LONGEST_TURN * 2, no_probe), "no worker has run the probe");
         assert_eq!(sent, 1);
     }
 
@@ -121,11 +121,11 @@ mod tests {
     fn the_clock_gives_no_time_while_the_loop_does_not_turn() {
         let (now, turn) = (Instant::now(), Turn::default());
         let mut probe = None;
-        assert!(turn.has_time(now, no_probe));
-        assert!(turn.has_time(now + LONGEST_TURN, |sent| probe = Some(sent)));
+        assert!(turn.admit(now, no_probe));
+        assert!(turn.admit(now + LONGEST_TURN, |sent| probe = Some(sent)));
         probe.expect("a probe was sent").run();
-        assert!(!turn.has_time(now + LONGEST_TURN * 2, no_probe));
+        assert!(!turn.admit(now + LONGEST_TURN * 2, no_probe));
         turn.renew();
-        assert!(turn.has_time(now + LONGEST_TURN * 2, no_probe));
+        assert!(turn.admit(now + LONGEST_TURN * 2, no_probe));
     }
 }

@@ -132,10 +132,10 @@ pub struct Host {
 }
 
 /// Where the host's answer goes. The listener that is called takes it, and two listeners share it.
-type Question<R, Read> = Rc<Cell<Option<Answerer<R, Read>>>>;
+type AnswerSlot<R, Read> = Rc<Cell<Option<AnswerReader<R, Read>>>>;
 
 /// Reads the answer, passes it to the call and resumes the call, which it keeps alive until then.
-struct Answerer<R, Read> {
+struct AnswerReader<R, Read> {
     read: Read,
     sender: oneshot::Sender<Result<R, Thrown>>,
     call: Rc<dyn Resume>,
@@ -156,7 +156,7 @@ impl Host {
     ) -> Result<R, Thrown> {
         let (sender, answer) = oneshot::channel();
         let call_under_way = self.call.upgrade().ok_or(Thrown(None))?;
-        let answerer = Answerer { read, sender, call: call_under_way };
+        let answerer = AnswerReader { read, sender, call: call_under_way };
         let question = Rc::new(Cell::new(Some(answerer)));
         let asked = call(&self.env).and_then(|value| self.await_promise(value, &question));
         asked.map_err(|thrown| Thrown::keeping(&self.env, thrown))?;
@@ -167,7 +167,7 @@ impl Host {
     fn await_promise<R: 'static, Read>(
         &self,
         value: Unknown<'_>,
-        question: &Question<R, Read>,
+        question: &AnswerSlot<R, Read>,
     ) -> Result<(), Option<Unknown<'_>>>
     where
         Read: FnOnce(&Env, Unknown<'_>) -> Result<R, Thrown> + 'static,
@@ -188,14 +188,14 @@ impl Host {
 
     fn when_settled<R: 'static, Read: 'static>(
         &self,
-        question: &Question<R, Read>,
+        question: &AnswerSlot<R, Read>,
         answer: impl Fn(&Env, Unknown<'_>, Read) -> Result<R, Thrown> + 'static,
     ) -> napi::Result<Unknown<'_>> {
         let question = Rc::clone(question);
         let listener = move |call: FunctionCallContext<'_>| {
             let value = call.get::<Unknown<'_>>(0)?;
             let env: &Env = call.env;
-            if let Some(Answerer { read, sender, call: host_call }) = question.take() {
+            if let Some(AnswerReader { read, sender, call: host_call }) = question.take() {
                 let answer = guard(|| answer(env, value, read)).unwrap_or(Err(Thrown(None)));
                 let _ = sender.send(answer); // the call has ended if it was aborted
                 host_call.resume(env);

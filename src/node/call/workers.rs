@@ -39,11 +39,11 @@ struct Workers {
     in_pool: Cell<usize>,
     /// The time of the completions since the pool was last empty.
     spent: Cell<Duration>,
-    waiting: RefCell<VecDeque<Start>>,
+    waiting: RefCell<VecDeque<StartJob>>,
 }
 
 /// Puts a job into the pool.
-type Start = Box<dyn FnOnce(&Env)>;
+type StartJob = Box<dyn FnOnce(&Env)>;
 
 /// Does `work` on a worker, then `done` on the thread of the event loop. `done` gets the result of
 /// the work; `None` if it panicked, or if the engine could not make a job.
@@ -54,15 +54,18 @@ pub fn run<R: Send + 'static>(
 ) {
     let workers = environment::state::<Workers>(env).unwrap_or_default();
     let turn = environment::state::<Turn>(env).unwrap_or_default();
-    let back = Back { workers: Rc::clone(&workers), turn, done: Box::new(done) };
-    let back = Rc::new(Cell::new(Some(back)));
+    let completion = Completion { workers: Rc::clone(&workers), turn, done: Box::new(done) };
+    let completion = Rc::new(Cell::new(Some(completion)));
     let start = move |env: &Env| {
-        let job = Job { work: Some(Box::new(work)), back: OnJsThread::new(Rc::clone(&back), env) };
+        let job = Job {
+            work: Some(Box::new(work)),
+            completion: OnJsThread::new(Rc::clone(&completion), env),
+        };
         if env.spawn(job).is_err()
-            && let Some(back) = back.take()
+            && let Some(completion) = completion.take()
         {
-            back.workers.in_pool.set(back.workers.in_pool.get() - 1);
-            (back.done)(env, None);
+            completion.workers.in_pool.set(completion.workers.in_pool.get() - 1);
+            (completion.done)(env, None);
         }
     };
     workers.waiting.borrow_mut().push_back(Box::new(start));
@@ -82,7 +85,7 @@ impl Workers {
         }
     }
 
-    fn next(&self) -> Option<Start> {
+    fn next(&self) -> Option<StartJob> {
         if self.in_pool.get() == 0 {
             self.spent.set(Duration::ZERO);
         }
@@ -97,11 +100,11 @@ impl Workers {
 
 struct Job<R> {
     work: Option<Box<dyn FnOnce() -> R + Send>>,
-    back: OnJsThread<Rc<Cell<Option<Back<R>>>>>,
+    completion: OnJsThread<Rc<Cell<Option<Completion<R>>>>>,
 }
 
 /// The parts of a job that are used on the thread of the event loop when the work is done.
-struct Back<R> {
+struct Completion<R> {
     workers: Rc<Workers>,
     turn: Rc<Turn>,
     done: Done<R>,
@@ -119,7 +122,7 @@ impl<R: Send + 'static> Task for Job<R> {
     }
 
     fn resolve(&mut self, env: Env, result: Self::Output) -> napi::Result<()> {
-        if let Some(Back { workers, turn, done }) = self.back.get(&env).take() {
+        if let Some(Completion { workers, turn, done }) = self.completion.get(&env).take() {
             turn.renew();
             workers.in_pool.set(workers.in_pool.get() - 1);
             workers.fill_pool(&env);

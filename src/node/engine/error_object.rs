@@ -4,7 +4,7 @@ use napi::bindgen_prelude::{JsObjectValue, Object, Unknown};
 use napi::{Env, JsValue, PropertyAttributes, Status, ValueType};
 
 use super::object::is_of;
-use super::raw::{self, Kept, to_js};
+use super::raw::{self, Reference, to_js};
 use super::text;
 
 /// The parts of an `Error` object.
@@ -16,7 +16,7 @@ pub struct ErrorObject<'a> {
     /// The enumerable properties, in order.
     pub properties: Vec<(&'static str, Property)>,
     /// The `cause`, if there is one.
-    pub cause: Option<Kept>,
+    pub cause: Option<Reference>,
 }
 
 /// The value of a property of an error.
@@ -75,13 +75,13 @@ fn lacks_stack(env: &Env, error: &Object<'_>) -> napi::Result<bool> {
 
 /// The stack of a call that returns a promise. An error that is made after the worker has finished has
 /// no frame of the caller, so it gets these.
-pub struct CallerStack(Kept);
+pub struct CallerStack(Reference);
 
 impl CallerStack {
     /// Captures the stack, which takes some microseconds. Engines make text of it when it is read.
     pub fn capture(env: &Env) -> Option<Self> {
         let error = env.create_error(napi::Error::new(Status::GenericFailure, "")).ok()?;
-        Kept::new(env, to_js(env, error).ok()?).ok().map(Self)
+        Reference::new(env, to_js(env, error).ok()?).ok().map(Self)
     }
 
     /// Puts the caller's frames into the stack of an error.

@@ -11,7 +11,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
 use super::environment;
-use super::raw::{Kept, call_function};
+use super::raw::{Reference, call_function};
 
 /// An arrow function that makes an object of its arguments.
 pub struct ObjectLiteral {
@@ -21,7 +21,7 @@ pub struct ObjectLiteral {
 
 /// The functions that an environment has compiled, each with its source.
 #[derive(Default)]
-struct Compiled(RefCell<Vec<(&'static str, Kept)>>);
+struct Compiled(RefCell<Vec<(&'static str, Reference)>>);
 
 impl ObjectLiteral {
     /// The arrow function with this source.
@@ -52,7 +52,7 @@ impl ObjectLiteral {
             return kept.value(env);
         }
         let function = env.run_script(self.source)?;
-        functions.push((self.source, Kept::new(env, function)?));
+        functions.push((self.source, Reference::new(env, function)?));
         Ok(function)
     }
 }

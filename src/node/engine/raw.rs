@@ -190,16 +190,16 @@ fn take_exception(env: &Env) -> Option<Unknown<'_>> {
 /// A strong reference to a JavaScript value: it outlives the call in which the value came.
 ///
 /// It belongs to the thread of its environment.
-pub struct Kept {
+pub struct Reference {
     env: sys::napi_env,
     environment: EnvironmentId,
-    reference: sys::napi_ref,
+    raw: sys::napi_ref,
     /// Whether the reference is to an array whose only element is the value. At `napi8` Node-API
     /// makes references to objects and functions alone.
     is_wrapped: bool,
 }
 
-impl Kept {
+impl Reference {
     pub fn new(env: &Env, value: Unknown<'_>) -> napi::Result<Self> {
         let environment = environment::id(env)?;
         let is_wrapped = !matches!(value.get_type()?, ValueType::Object | ValueType::Function);
@@ -213,14 +213,14 @@ impl Kept {
         let mut reference = ptr::null_mut();
         // SAFETY: `kept` is a live handle of `env` and an object, and the out-pointer is a local.
         check(unsafe { sys::napi_create_reference(env.raw(), kept, 1, &raw mut reference) })?;
-        Ok(Self { env: env.raw(), environment, reference, is_wrapped })
+        Ok(Self { env: env.raw(), environment, raw: reference, is_wrapped })
     }
 
     pub fn value<'env>(&self, env: &'env Env) -> napi::Result<Unknown<'env>> {
         let mut value = ptr::null_mut();
-        // SAFETY: `self.reference` is strong and lives as long as `self`. `self` is not `Send`, so this
+        // SAFETY: `self.raw` is strong and lives as long as `self`. `self` is not `Send`, so this
         // is the environment's thread. The out-pointer is a local.
-        check(unsafe { sys::napi_get_reference_value(env.raw(), self.reference, &raw mut value) })?;
+        check(unsafe { sys::napi_get_reference_value(env.raw(), self.raw, &raw mut value) })?;
         if self.is_wrapped {
             let array = value;
             // SAFETY: the call succeeded, so `array` is a handle; the out-pointer is a local.
@@ -231,13 +231,13 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for Reference {
     fn drop(&mut self) {
         // An environment that has ended has no references left to delete.
         if environment::is_live(self.environment) {
-            // SAFETY: the environment is live, this is its thread (`Kept` holds raw pointers, so it is
+            // SAFETY: the environment is live, this is its thread (`Reference` holds raw pointers, so it is
             // not `Send`), and the reference was made in `new` and is deleted only here.
-            unsafe { sys::napi_delete_reference(self.env, self.reference) };
+            unsafe { sys::napi_delete_reference(self.env, self.raw) };
         }
     }
 }

@@ -3,15 +3,15 @@
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
-use super::raw::Kept;
+use super::raw::Reference;
 
 /// A value that JavaScript threw, or the reason of a rejected promise. `None` if the engine itself
 /// failed.
-pub struct Thrown(pub Option<Kept>);
+pub struct Thrown(pub Option<Reference>);
 
 impl Thrown {
     /// Keeps a thrown value beyond the present call.
     pub fn keeping(env: &Env, value: Option<Unknown<'_>>) -> Self {
-        Self(value.and_then(|value| Kept::new(env, value).ok()))
+        Self(value.and_then(|value| Reference::new(env, value).ok()))
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 
-use super::{KNOWN, ReadMethod, RootId, SLOW_FOR, known_roots, method_now};
+use super::{KNOWN, MountedInode, ReadMethod, SLOW_FOR, known_roots, method_now};
 use crate::path::WorkspacePath;
 use crate::sandbox::{CachedRead, Containment, ReadBuffer, Sandbox};
 
@@ -24,7 +24,7 @@ fn root() -> Option<(tempfile::TempDir, PathBuf)> {
 /// What is known of a root once one of its files has been opened.
 fn learnt(sandbox: &Sandbox, path: &str) -> Option<ReadMethod> {
     sandbox.open_file(&WorkspacePath::parse(path).unwrap()).unwrap();
-    let id = RootId::of(&sandbox.directory)?;
+    let id = MountedInode::of(&sandbox.directory)?;
     known_roots().get(&id).map(|known| known.method)
 }
 
@@ -45,7 +45,7 @@ fn read_at_last(sandbox: &Sandbox, path: &str) -> Option<(i64, Vec<u8>)> {
 
 /// A busy machine may have taken the processor away in the middle of a read, which then looks slow.
 fn forget_slow(sandbox: &Sandbox) {
-    let Some(id) = RootId::of(&sandbox.directory) else { return };
+    let Some(id) = MountedInode::of(&sandbox.directory) else { return };
     if let Some(known) = known_roots().get_mut(&id) {
         known.slow_until = None;
     }
@@ -80,7 +80,7 @@ fn a_root_whose_reads_took_long_is_left_to_workers_for_a_while() {
     let Some((_directory, root)) = root() else { return };
     let sandbox = Sandbox::open(&root).unwrap();
     assert!(read_at_last(&sandbox, "first").is_some());
-    let id = RootId::of(&sandbox.directory).unwrap();
+    let id = MountedInode::of(&sandbox.directory).unwrap();
     super::remember_slow(id, Instant::now());
     assert!(read(&sandbox, "first").is_none());
     super::remember_slow(id, Instant::now().checked_sub(SLOW_FOR).unwrap());
@@ -163,7 +163,7 @@ fn what_is_mounted_beneath_the_root_is_left_to_workers_and_says_nothing_of_it() 
     if sandbox.containment() == Containment::Walk {
         return;
     }
-    let before = RootId::of(&sandbox.directory).map(|id| known_roots().contains_key(&id));
+    let before = MountedInode::of(&sandbox.directory).map(|id| known_roots().contains_key(&id));
     assert_eq!(learnt(&sandbox, "proc/self/status").is_some(), before == Some(true));
     assert!(read(&sandbox, "proc/self/status").is_none());
     let in_proc = Sandbox::open("/proc/self".as_ref()).unwrap();

@@ -37,7 +37,7 @@ pub struct Written {
     pub visibility: Visibility,
 }
 
-/// What stood at a path before it was written to.
+/// The entry at a path before it was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
@@ -60,15 +60,15 @@ pub enum Visibility {
     Gradual,
 }
 
-/// Two questions to the caller while bytes are put at a name.
+/// What is asked again before a step that cannot be undone.
 #[derive(Clone, Copy)]
-pub(crate) struct Caller<'call> {
+pub(crate) struct WriteChecks<'call> {
     /// Whether the call has been cancelled.
     pub(crate) cancelled: &'call dyn Fn() -> bool,
     /// Whether the path still leads to the folder that is written into. Another process may have
     /// moved the folder since it was opened, also out of the workspace; then the file that was
     /// written there must be removed.
-    pub(crate) leads_to: &'call dyn Fn(&Directory) -> bool,
+    pub(crate) is_current: &'call dyn Fn(&Directory) -> bool,
 }
 
 /// The result of creating a file.

@@ -1,7 +1,7 @@
 //! Creating and replacing files: the order of the steps, which is the same on every system.
 //!
-//! What a system can do with one folder and one name (put bytes there exclusively, exchange them for
-//! others) is in `unix/` and `windows/`. Here is the order in which that is done:
+//! `unix/` and `windows/` have the operations on one folder and one name: creating a file exclusively, and
+//! exchanging it for another. This file has the order of the steps:
 //!
 //! 1. Find the place, and look at what stands there ([`place`]).
 //! 2. If nothing stands there, make the missing folders and create the file. If the file fails, take
@@ -13,13 +13,13 @@
 
 use std::time::Duration;
 
-use self::content::{Before, Caller, Created, NewContent, Visibility, Written};
+use self::content::{Before, Created, NewContent, Visibility, WriteChecks, Written};
 use self::error::{PutError, WriteError};
 #[cfg(unix)]
 use self::unix as system;
 #[cfg(windows)]
 use self::windows as system;
-use super::entry::Standing;
+use super::entry::EntryKind;
 use super::error::OpenError;
 use super::folders::{FolderError, MadeFolders};
 use super::place::{self, Located, MissingFolders, Place};
@@ -88,15 +88,15 @@ impl<'call> Writing<'call> {
     fn run(&self) -> Result<Written, WriteError> {
         for attempt in 0..MAX_ATTEMPTS {
             match self.attempt() {
-                Err(Stop::Again) => let_others_go_on(attempt),
-                Err(Stop::For(error)) => return Err(error),
+                Err(AttemptError::Raced) => let_others_go_on(attempt),
+                Err(AttemptError::Failed(error)) => return Err(error),
                 Ok(written) => return Ok(written),
             }
         }
         Err(WriteError::Contended)
     }
 
-    fn attempt(&self) -> Result<Written, Stop> {
+    fn attempt(&self) -> Result<Written, AttemptError> {
         let target = self.look()?;
         if (self.cancelled)() {
             return Err(WriteError::Cancelled.into());
@@ -116,27 +116,27 @@ impl<'call> Writing<'call> {
     }
 
     /// Finds out what stands at the path. Changes nothing.
-    fn look(&self) -> Result<Target<'call>, Stop> {
+    fn look(&self) -> Result<Target<'call>, AttemptError> {
         match place::find(self.root, self.path)? {
-            Located::Complete(place) => match place.look()? {
-                Standing::Nothing => Ok(Target::Free(place)),
-                Standing::File => Ok(Target::File(place)),
-                Standing::Link => self.look_behind_link(),
-                Standing::Directory => Err(WriteError::IsDirectory.into()),
-                Standing::Special => Err(self.not_replaceable().into()),
+            Located::Complete(place) => match place.kind()? {
+                None => Ok(Target::Free(place)),
+                Some(EntryKind::File) => Ok(Target::File(place)),
+                Some(EntryKind::Link) => self.look_behind_link(),
+                Some(EntryKind::Folder) => Err(WriteError::IsDirectory.into()),
+                Some(EntryKind::Special) => Err(self.not_replaceable().into()),
             },
-            Located::FoldersMissing(missing) => match missing.look(self.path)? {
-                Standing::Nothing => Ok(Target::FoldersMissing(missing)),
+            Located::FoldersMissing(missing) => match missing.kind_of_next(self.path)? {
+                None => Ok(Target::FoldersMissing(missing)),
                 // A link whose target is missing.
-                Standing::Link => Err(WriteError::DanglingLink.into()),
+                Some(EntryKind::Link) => Err(WriteError::DanglingLink.into()),
                 // Made meanwhile: a folder that was missing a moment ago.
-                _ => Err(Stop::Again),
+                _ => Err(AttemptError::Raced),
             },
         }
     }
 
     /// The last name is a link. Only a file may stand at its end.
-    fn look_behind_link(&self) -> Result<Target<'call>, Stop> {
+    fn look_behind_link(&self) -> Result<Target<'call>, AttemptError> {
         let place = match Place::behind_link(self.root, self.path) {
             // A folder on the link's way is missing.
             Err(OpenError::NotFound | OpenError::NotFolder) => {
@@ -144,11 +144,11 @@ impl<'call> Writing<'call> {
             }
             found => found?,
         };
-        match place.look()? {
-            Standing::File => Ok(Target::File(place)),
-            Standing::Directory => Err(WriteError::IsDirectory.into()),
-            Standing::Nothing | Standing::Special => Err(self.not_replaceable().into()),
-            Standing::Link => Err(Stop::Again),
+        match place.kind()? {
+            Some(EntryKind::File) => Ok(Target::File(place)),
+            Some(EntryKind::Folder) => Err(WriteError::IsDirectory.into()),
+            None | Some(EntryKind::Special) => Err(self.not_replaceable().into()),
+            Some(EntryKind::Link) => Err(AttemptError::Raced),
         }
     }
 
@@ -158,9 +158,10 @@ impl<'call> Writing<'call> {
     }
 
     /// Creates the file and the folders that it needs. If that fails, removes the folders again.
-    fn create_with_folders(&self, missing: MissingFolders) -> Result<Written, Stop> {
+    fn create_with_folders(&self, missing: MissingFolders) -> Result<Written, AttemptError> {
         let mut folders = MadeFolders::none(self.path);
-        let place = folders.make(self.root, missing, self.content.durable).map_err(Stop::from);
+        let place =
+            folders.make(self.root, missing, self.content.durable).map_err(AttemptError::from);
         match place.and_then(|place| self.create(&place)) {
             Ok(file) => Ok(created(file, folders.paths())),
             Err(stop) => {
@@ -170,16 +171,16 @@ impl<'call> Writing<'call> {
         }
     }
 
-    fn create(&self, place: &Place<'_>) -> Result<Created, Stop> {
-        let leads_to = |_: &Directory| place.is_current();
-        let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
-        Ok(system::create(&place.folder, &place.name, self.content, caller)?)
+    fn create(&self, place: &Place<'_>) -> Result<Created, AttemptError> {
+        let is_current = |_: &Directory| place.is_current();
+        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        Ok(system::create(&place.folder, &place.name, self.content, checks)?)
     }
 
-    fn replace(&self, place: &Place<'_>) -> Result<Written, Stop> {
-        let leads_to = |_: &Directory| place.is_current();
-        let caller = Caller { cancelled: self.cancelled, leads_to: &leads_to };
-        let replaced = system::replace(&place.folder, &place.name, self.content, caller)?;
+    fn replace(&self, place: &Place<'_>) -> Result<Written, AttemptError> {
+        let is_current = |_: &Directory| place.is_current();
+        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        let replaced = system::replace(&place.folder, &place.name, self.content, checks)?;
         Ok(Written {
             before: Before::File { facts: replaced.before, sha256: self.content.expected },
             after: replaced.after,
@@ -204,21 +205,21 @@ fn let_others_go_on(attempt: u32) {
 }
 
 /// Why an attempt ended.
-enum Stop {
+enum AttemptError {
     /// The place has changed since it was looked at.
-    Again,
-    For(WriteError),
+    Raced,
+    Failed(WriteError),
 }
 
-impl From<WriteError> for Stop {
+impl From<WriteError> for AttemptError {
     fn from(error: WriteError) -> Self {
-        Self::For(error)
+        Self::Failed(error)
     }
 }
 
-impl From<OpenError> for Stop {
+impl From<OpenError> for AttemptError {
     fn from(error: OpenError) -> Self {
-        Self::For(match error {
+        Self::Failed(match error {
             OpenError::NotFolder => WriteError::FileInTheWay,
             OpenError::NameTooLong => WriteError::NameTooLong,
             error => WriteError::Open(error),
@@ -226,24 +227,24 @@ impl From<OpenError> for Stop {
     }
 }
 
-impl From<FolderError> for Stop {
+impl From<FolderError> for AttemptError {
     fn from(error: FolderError) -> Self {
         match error {
-            FolderError::Raced => Self::Again,
-            FolderError::Refused(error) => Self::For(WriteError::Folder(error)),
+            FolderError::Raced => Self::Raced,
+            FolderError::Refused(error) => Self::Failed(WriteError::Folder(error)),
             FolderError::Open(error) => error.into(),
         }
     }
 }
 
-impl From<PutError> for Stop {
+impl From<PutError> for AttemptError {
     fn from(error: PutError) -> Self {
         match error {
-            PutError::Raced => Self::Again,
-            PutError::Changed => Self::For(WriteError::Changed),
-            PutError::Cancelled => Self::For(WriteError::Cancelled),
-            PutError::Refused(error) => Self::For(error),
-            PutError::System(error) => Self::For(WriteError::System(error)),
+            PutError::Raced => Self::Raced,
+            PutError::Changed => Self::Failed(WriteError::Changed),
+            PutError::Cancelled => Self::Failed(WriteError::Cancelled),
+            PutError::Refused(error) => Self::Failed(error),
+            PutError::System(error) => Self::Failed(WriteError::System(error)),
         }
     }
 }

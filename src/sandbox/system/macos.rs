@@ -38,7 +38,7 @@ pub(crate) fn is_known_to_offer_openat2() -> Option<bool> {
 }
 
 /// Opens a file. macOS has no leases to wait for.
-pub(crate) fn outlast_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
+pub(crate) fn wait_for_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
     open()
 }
 
@@ -107,7 +107,7 @@ impl<'file> Writers<'file> {
     }
 
     #[allow(clippy::unused_self, reason = "on Linux it is known")]
-    pub(crate) fn are_at_work(&self) -> bool {
+    pub(crate) fn are_present(&self) -> bool {
         false
     }
 }

@@ -22,18 +22,18 @@ pub(super) mod unix;
 pub(super) mod windows;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::openat2::{self, RootId, is_known_to_offer_openat2, offers_openat2};
+pub(super) use linux::openat2::{self, MountedInode, is_known_to_offer_openat2, offers_openat2};
 #[cfg(target_os = "macos")]
 pub(super) use macos::{is_known_to_offer_openat2, offers_openat2};
 #[cfg(target_os = "linux")]
 pub(super) use native::DIRECTORY;
 #[cfg(unix)]
-pub(super) use native::{PATH_MAX, outlast_others, visit_entries};
+pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
 #[cfg(target_os = "linux")]
 pub(super) use unix::error::open_error;
 #[cfg(unix)]
 pub(super) use unix::folder::{
-    entry_facts, folder_id, look, make_folder, remove_folder, sync_folder,
+    entry_facts, folder_id, kind_at, make_folder, remove_folder, sync_folder,
 };
 #[cfg(unix)]
 pub(super) use unix::handle::Directory;
@@ -52,13 +52,13 @@ pub(super) use unix::spelling::steps_beneath;
 #[cfg(windows)]
 pub(super) use windows::{
     error::is_locked,
-    folder::{entry_facts, folder_id, look, make_folder, remove_folder, sync_folder},
+    folder::{entry_facts, folder_id, kind_at, make_folder, remove_folder, sync_folder},
     handle::Directory,
     list::visit_entries,
     open::{
         MAX_MADE_FOLDERS_HELD, PATH_MAX, is_known_to_offer_openat2, offers_openat2, open_directory,
         open_directory_to_list, open_directory_to_write_in, open_entry, open_parent, open_to_read,
-        outlast_others, read_link,
+        read_link, wait_for_others,
     },
     spelling::{part_beneath, steps_beneath},
 };

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Sort;
-use super::page::Asked;
 use crate::sandbox::{EntryKind, OpenError};
 use crate::tree::{WalkEntry, compare_paths};
 
@@ -37,16 +36,16 @@ pub fn item_of(entry: &WalkEntry<'_>) -> Option<Result<Item, OpenError>> {
 }
 
 /// The items that come first: as many as a page has, and one more, which shows that the page is truncated.
-pub struct Kept {
+pub struct FirstItems {
     sort: Sort,
     max_items: usize,
     /// The one that comes last is on top.
     items: BinaryHeap<Ranked>,
 }
 
-impl Kept {
-    pub fn new(asked: &Asked) -> Self {
-        Self { sort: asked.sort, max_items: asked.max_items, items: BinaryHeap::new() }
+impl FirstItems {
+    pub fn new(sort: Sort, max_items: usize) -> Self {
+        Self { sort, max_items, items: BinaryHeap::new() }
     }
 
     /// Whether the page is full.

@@ -6,7 +6,7 @@ use crate::tools::failure::Failure;
 use crate::tree::{Globs, WalkEntry};
 
 /// A pattern with brackets, which may be meant to the letter.
-pub struct Suspect {
+pub struct BracketPattern {
     /// Its place in the list.
     pub index: usize,
     /// The pattern alone.
@@ -15,20 +15,20 @@ pub struct Suspect {
     pub refusal: Option<Failure>,
 }
 
-/// Which of some suspects have matched something.
+/// Which of some bracket patterns have matched something.
 #[derive(Debug, Clone)]
 pub struct Matched(Vec<bool>);
 
 impl Matched {
-    pub fn none_of(suspects: &[Suspect]) -> Self {
-        Self(vec![false; suspects.len()])
+    pub fn none_of(bracket_patterns: &[BracketPattern]) -> Self {
+        Self(vec![false; bracket_patterns.len()])
     }
 
     /// Notes those that match an entry.
-    pub fn note(&mut self, suspects: &[Suspect], entry: &WalkEntry<'_>) {
+    pub fn note(&mut self, bracket_patterns: &[BracketPattern], entry: &WalkEntry<'_>) {
         let is_folder = entry.kind == EntryKind::Folder;
-        for (suspect, matched) in suspects.iter().zip(&mut self.0) {
-            let matches = || suspect.glob.decide(entry.path.as_ref(), is_folder).is_some();
+        for (bracket_pattern, matched) in bracket_patterns.iter().zip(&mut self.0) {
+            let matches = || bracket_pattern.glob.decide(entry.path.as_ref(), is_folder).is_some();
             *matched = *matched || matches();
         }
     }
@@ -40,10 +40,16 @@ impl Matched {
         }
     }
 
-    /// The suspects that have matched nothing.
-    pub fn others<'suspects>(&self, suspects: &'suspects [Suspect]) -> Vec<&'suspects Suspect> {
-        let pairs = suspects.iter().zip(&self.0);
-        pairs.filter(|(_, matched)| !**matched).map(|(suspect, _)| suspect).collect()
+    /// The bracket patterns that have matched nothing.
+    pub fn others<'bracket_patterns>(
+        &self,
+        bracket_patterns: &'bracket_patterns [BracketPattern],
+    ) -> Vec<&'bracket_patterns BracketPattern> {
+        let pairs = bracket_patterns.iter().zip(&self.0);
+        pairs
+            .filter(|(_, matched)| !**matched)
+            .map(|(bracket_pattern, _)| bracket_pattern)
+            .collect()
     }
 }
 
@@ -53,7 +59,7 @@ pub fn has_brackets(pattern: &str) -> bool {
 }
 
 /// The pattern with its brackets to the letter. Other wildcards stay what they are.
-pub fn to_the_letter(pattern: &str) -> String {
+pub fn with_literal_brackets(pattern: &str) -> String {
     let mut letters = String::with_capacity(pattern.len() + 8);
     let mut end = 0;
     for (index, character) in characters(pattern) {
@@ -89,7 +95,7 @@ mod tests {
             ("a]", "a[]]"),
             ("{a,b}?*", "{a,b}?*"),
         ] {
-            assert_eq!(to_the_letter(pattern), letters);
+            assert_eq!(with_literal_brackets(pattern), letters);
         }
     }
 
@@ -98,7 +104,7 @@ mod tests {
     fn an_escaped_bracket_is_none() {
         assert!(!has_brackets(r"a\[b"));
         assert!(has_brackets(r"a\\[b"));
-        assert_eq!(to_the_letter(r"\[[a]"), r"\[[[]a[]]");
+        assert_eq!(with_literal_brackets(r"\[[a]"), r"\[[[]a[]]");
     }
 
     #[test]

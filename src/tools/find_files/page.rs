@@ -3,16 +3,16 @@
 use std::fmt;
 
 use super::Sort;
-use super::item::{Item, Kept, item_of};
+use super::item::{FirstItems, Item, item_of};
 use crate::tools::walk_arguments::is_item_path;
-use crate::tools::walk_warnings::{LeftOut, unheeded_files};
+use crate::tools::walk_warnings::{SkippedCounts, unheeded_files};
 use crate::tree::{RuleReader, Tally, WalkEntry, compare_paths};
 
 /// Where a page ends: the text that `next` gives and `after` takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place(String);
+pub struct Cursor(String);
 
-impl Place {
+impl Cursor {
     /// Reads `:` and the path of an item; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let path = text.strip_prefix(':')?;
@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ":{}", self.0)
     }
@@ -36,7 +36,7 @@ impl fmt::Display for Place {
 pub struct Asked {
     pub sort: Sort,
     pub max_items: usize,
-    pub after: Option<Place>,
+    pub after: Option<Cursor>,
 }
 
 impl Asked {
@@ -63,37 +63,37 @@ pub struct Page {
     /// How many entries were looked at.
     pub scanned: u64,
     /// What was left out, on this page alone.
-    pub left_out: LeftOut,
+    pub left_out: SkippedCounts,
 }
 
 impl Page {
     /// The text that leads to the next page.
     pub fn next(&self, asked: &Asked) -> Option<String> {
         let last = self.items.last().filter(|_| self.is_truncated && asked.sort == Sort::Path)?;
-        Some(Place(last.path.clone()).to_string())
+        Some(Cursor(last.path.clone()).to_string())
     }
 }
 
 /// A page in the making, by a walk in the order of paths.
 pub struct OrderedPage<'call> {
     asked: &'call Asked,
-    kept: Kept,
+    kept: FirstItems,
     total: u64,
     /// What earlier pages have left out.
     before: Tally,
-    left_out: LeftOut,
-    left_out_at_last_item: LeftOut,
+    left_out: SkippedCounts,
+    left_out_at_last_item: SkippedCounts,
 }
 
 impl<'call> OrderedPage<'call> {
     pub fn new(asked: &'call Asked) -> Self {
         Self {
             asked,
-            kept: Kept::new(asked),
+            kept: FirstItems::new(asked.sort, asked.max_items),
             total: 0,
             before: Tally::default(),
-            left_out: LeftOut::default(),
-            left_out_at_last_item: LeftOut::default(),
+            left_out: SkippedCounts::default(),
+            left_out_at_last_item: SkippedCounts::default(),
         }
     }
 
@@ -136,12 +136,12 @@ impl<'call> OrderedPage<'call> {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::Cursor;
 
     #[test]
     fn a_place_comes_back_from_its_text() {
         for text in [":a", ":src/a.ts", "::", ":a\\b", ":...", ": "] {
-            assert_eq!(Place::parse(text).unwrap().to_string(), text);
+            assert_eq!(Cursor::parse(text).unwrap().to_string(), text);
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn a_text_that_was_no_next_is_refused() {
         for text in ["", ":", "a", "src/a.ts", "1:2:a", ":/a", ":a/", ":a//b", ":../a", ":.", ":\0"]
         {
-            assert!(Place::parse(text).is_none(), "{text:?}");
+            assert!(Cursor::parse(text).is_none(), "{text:?}");
         }
     }
 }

@@ -1,39 +1,40 @@
-//! One thread's part of a page, by a sweep in no order.
+//! One thread's part of a page, of a walk in no order.
 
 use super::Sort;
-use super::item::{Kept, item_of};
-use super::literal::{Matched, Suspect};
+use super::item::{FirstItems, item_of};
+use super::literal::{BracketPattern, Matched};
 use super::page::{Asked, Page};
-use crate::tools::walk_warnings::LeftOut;
-use crate::tree::{Gather, LeftOut as Reason, WalkEntry};
+use crate::tools::walk_warnings::SkippedCounts;
+use crate::tree::{Collect, SkipReason, WalkEntry};
 
 /// How many entries that are left out a part remembers by their paths.
 const MAX_PLACES: usize = if cfg!(test) { 3 } else { 50_000 };
 
-/// What one thread has gathered.
+/// The entries that one thread has collected.
 pub struct Part<'call> {
     asked: &'call Asked,
-    suspects: &'call [Suspect],
-    /// Which of the suspects have matched something.
+    bracket_patterns: &'call [BracketPattern],
+    /// Which of the bracket patterns have matched something.
     pub matched: Matched,
-    kept: Kept,
+    kept: FirstItems,
     /// How many entries match, those that may not be looked at included.
     total: u64,
-    left_out: LeftOut,
-    /// The paths of the entries that were left out; no reason means that one may not be looked at.
-    places: Vec<(String, Option<Reason>)>,
+    left_out: SkippedCounts,
+    /// The paths of the entries that were left out. The reason is `None` if the process may not look at the
+    /// entry.
+    places: Vec<(String, Option<SkipReason>)>,
     has_all_places: bool,
 }
 
 impl<'call> Part<'call> {
-    pub fn new(asked: &'call Asked, suspects: &'call [Suspect]) -> Self {
+    pub fn new(asked: &'call Asked, bracket_patterns: &'call [BracketPattern]) -> Self {
         Self {
             asked,
-            suspects,
-            matched: Matched::none_of(suspects),
-            kept: Kept::new(asked),
+            bracket_patterns,
+            matched: Matched::none_of(bracket_patterns),
+            kept: FirstItems::new(asked.sort, asked.max_items),
             total: 0,
-            left_out: LeftOut::default(),
+            left_out: SkippedCounts::default(),
             places: Vec::new(),
             has_all_places: true,
         }
@@ -52,7 +53,7 @@ impl<'call> Part<'call> {
         true
     }
 
-    fn leave_out(&mut self, path: &str, reason: Option<Reason>) {
+    fn leave_out(&mut self, path: &str, reason: Option<SkipReason>) {
         count(&mut self.left_out, reason);
         if self.places.len() < MAX_PLACES {
             self.places.push((path.to_owned(), reason));
@@ -62,15 +63,15 @@ impl<'call> Part<'call> {
     }
 }
 
-impl Gather for Part<'_> {
+impl Collect for Part<'_> {
     fn entry(&mut self, entry: &WalkEntry<'_>) {
-        self.matched.note(self.suspects, entry);
+        self.matched.note(self.bracket_patterns, entry);
         if self.asked.is_earlier(&entry.path) || self.take(entry) {
             self.total += 1;
         }
     }
 
-    fn left_out(&mut self, path: &str, reason: Reason) {
+    fn left_out(&mut self, path: &str, reason: SkipReason) {
         self.leave_out(path, Some(reason));
     }
 }
@@ -78,8 +79,8 @@ impl Gather for Part<'_> {
 /// The page of all parts; `None` if so much was left out that only a walk in order can tell how much of it
 /// belongs to this page.
 pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
-    let mut kept = Kept::new(asked);
-    let (mut total, mut left_out) = (0, LeftOut::default());
+    let mut kept = FirstItems::new(asked.sort, asked.max_items);
+    let (mut total, mut left_out) = (0, SkippedCounts::default());
     let (mut places, mut has_all_places) = (Vec::new(), true);
     for part in parts {
         total += part.total;
@@ -96,7 +97,7 @@ pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
             return None;
         }
         let last = last.map(|last| &*last.path);
-        left_out = LeftOut::default();
+        left_out = SkippedCounts::default();
         for (_, reason) in places.iter().filter(|(path, _)| asked.is_on_page(path, last)) {
             count(&mut left_out, *reason);
         }
@@ -104,7 +105,7 @@ pub fn join(asked: &Asked, parts: Vec<Part<'_>>, scanned: u64) -> Option<Page> {
     Some(Page { items, is_truncated, total, scanned, left_out })
 }
 
-fn count(left_out: &mut LeftOut, reason: Option<Reason>) {
+fn count(left_out: &mut SkippedCounts, reason: Option<SkipReason>) {
     match reason {
         Some(reason) => left_out.walk.count(reason),
         None => left_out.unreadable += 1,

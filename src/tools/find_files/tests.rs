@@ -35,7 +35,7 @@ fn patterns(list: &[&str]) -> FindOptions {
     FindOptions { patterns: texts(list), ..FindOptions::default() }
 }
 
-/// Finds on both tiers, by a walk and by a sweep: one answer.
+/// Finds on both tiers, by one thread and by several: one answer.
 fn find(root: &Path, options: &FindOptions) -> Result<FoundFiles, Failure> {
     let both = [Sandbox::open(root).unwrap(), Sandbox::open_walking(root).unwrap()];
     let answers = both.iter().flat_map(|sandbox| {
@@ -276,10 +276,10 @@ fn name_matches(glob: &[u8], name: &[u8]) -> bool {
 fn list_matches(list: &[String], path: &str, is_folder: bool) -> bool {
     let mut is_selected = list.iter().all(|glob| glob.starts_with('!'));
     for glob in list {
-        let (takes_back, glob) =
+        let (is_negated, glob) =
             glob.strip_prefix('!').map_or((false, &**glob), |rest| (true, rest));
         if glob_matches(glob, path, is_folder) {
-            is_selected = !takes_back;
+            is_selected = !is_negated;
         }
     }
     is_selected
@@ -453,7 +453,7 @@ proptest! {
 
 #[test]
 fn what_no_sweep_can_do_a_walk_does() {
-    // Deeper than the folders that a sweep holds open.
+    // Deeper than the folders that a parallel walk holds open.
     let ws = workspace(&[&"a/".repeat(60), "b/x"]);
     make(ws.path(), &format!("{}y", "a/".repeat(60)), "");
     assert_eq!(paths(ws.path(), &patterns(&["x", "y"])).len(), 2);

@@ -23,11 +23,11 @@ fn window(start: u64, max_lines: u64) -> ReadFileOptions {
     ReadFileOptions { window, include_hash: false }
 }
 
-fn entry(path: &str) -> Entry {
-    Entry { path: path.to_owned(), options: Ok(ReadFileOptions::default()) }
+fn entry(path: &str) -> FileRequest {
+    FileRequest { path: path.to_owned(), options: Ok(ReadFileOptions::default()) }
 }
 
-fn read(sandbox: &Sandbox, entries: Vec<Entry>, budget: u64) -> ReadFilesOutput {
+fn read(sandbox: &Sandbox, entries: Vec<FileRequest>, budget: u64) -> ReadFilesOutput {
     let budget = budget.try_into().unwrap();
     read_files(sandbox, entries, budget, InvalidUtf8::Reject, &|| false).unwrap()
 }
@@ -135,7 +135,7 @@ fn every_failure_stays_in_its_item() {
 fn a_wrong_entry_fails_its_item_under_its_path() {
     let (_guard, sandbox) = workspace(&[("a", "text")]);
     let wrong = ArgumentError::new("start_line", "must be an integer >= 1", Got::number(0.0));
-    let wrong = Entry { path: "a".to_owned(), options: Err(wrong.into()) };
+    let wrong = FileRequest { path: "a".to_owned(), options: Err(wrong.into()) };
     let answer = read(&sandbox, vec![wrong, entry("a")], 1000);
     let message = "INVALID_ARGUMENT: start_line must be an integer >= 1, got 0: a";
     assert_eq!(failure(&answer.items[0]), ("a", "INVALID_ARGUMENT", message.to_owned()));
@@ -148,9 +148,9 @@ fn the_root_never_shows_in_an_item() {
     let root = guard.path().to_str().unwrap();
     let wrong = || ArgumentError::new("max_lines", "must be smaller", Got::Unsaid);
     let paths = [format!("{root}/missing"), format!("file://{root}/missing")];
-    let entries = paths
-        .iter()
-        .flat_map(|path| [entry(path), Entry { path: path.clone(), options: Err(wrong().into()) }]);
+    let entries = paths.iter().flat_map(|path| {
+        [entry(path), FileRequest { path: path.clone(), options: Err(wrong().into()) }]
+    });
     for item in read(&sandbox, entries.collect(), 1000).items {
         let (asked, _, message) = failure(&item);
         assert!(!asked.contains(root) && !message.contains(root), "{asked} {message}");
@@ -203,7 +203,8 @@ fn a_removed_root_fails_the_call() {
 fn memory_holds_no_more_than_the_budget() {
     let text = "a line of some length\n".repeat(40_000);
     let (_guard, sandbox) = workspace(&[("a", &text)]);
-    let entries = (0..50).map(|_| Entry { path: "a".to_owned(), options: Ok(window(1, 500)) });
+    let entries =
+        (0..50).map(|_| FileRequest { path: "a".to_owned(), options: Ok(window(1, 500)) });
     let budget = 20_000;
     let answer = read(&sandbox, entries.collect(), budget);
     let held = answer.items.into_iter().map(|item| match output(item).content {
@@ -274,7 +275,7 @@ proptest! {
         let share = model_share(&sizes, budget);
 
         let entries = names.iter().zip(&files).map(|(name, (_, start, most))| {
-            Entry { path: name.clone(), options: Ok(window(*start, *most)) }
+            FileRequest { path: name.clone(), options: Ok(window(*start, *most)) }
         });
         let answer = read(&sandbox, entries.collect(), budget as u64);
         prop_assert_eq!(answer.truncated, share.is_some());
@@ -302,7 +303,7 @@ proptest! {
         let mut contents = Vec::new();
         let mut start = Some(1);
         while let Some(line) = start {
-            let entries = vec![Entry { path: "a".to_owned(), options: Ok(window(line, 500)) }];
+            let entries = vec![FileRequest { path: "a".to_owned(), options: Ok(window(line, 500)) }];
             let output = output(read(&sandbox, entries, budget).items.remove(0));
             if output.next_start_line == Some(line) {
                 // The line is larger than the budget.

@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use super::item::{FileItem, Item, item_of};
+use super::item::{FileItem, Item, MAX_UNITS, item_of};
 use super::lines::{MatchedLine, matched_lines};
-use super::page::MAX_UNITS;
 use super::{Output, Search};
 use crate::deadline::Stop;
 use crate::regex::Matcher;

@@ -7,6 +7,9 @@ use memchr::{memchr, memchr_iter, memrchr};
 use super::SearchOptions;
 use super::lines::{MAX_MATCHES_OF_LINE, MatchedLine};
 
+/// How many UTF-16 units the texts of one page have.
+pub const MAX_UNITS: usize = 1 << 20;
+
 /// One item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {

@@ -1,22 +1,18 @@
 //! The page of an answer: the first items in order, and what was left out up to the last of them.
 
+use super::cursor::Cursor;
 use super::file::Found;
-use super::item::Item;
-use super::place::Place;
+use super::item::{Item, MAX_UNITS};
 use crate::tools::failure::{ErrorCode, Failure};
-use crate::tools::walk_warnings::{LeftOut, unheeded_files};
+use crate::tools::walk_warnings::{SkippedCounts, unheeded_files};
 use crate::tree::{RuleReader, Tally};
-
-/// How many UTF-16 units the texts of one page have.
-pub const MAX_UNITS: usize = 1 << 20;
-
-/// What was searched and left out so far.
+/// How many files were searched and left out so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Files whose text was searched.
     pub scanned: u64,
     /// What was left out.
-    pub left_out: LeftOut,
+    pub left_out: SkippedCounts,
 }
 
 impl Counts {
@@ -36,7 +32,7 @@ impl Counts {
         let (before, after) = (self.left_out, later.left_out);
         Self {
             scanned: self.scanned + later.scanned,
-            left_out: LeftOut {
+            left_out: SkippedCounts {
                 binary: before.binary + after.binary,
                 too_large: before.too_large + after.too_large,
                 unreadable: before.unreadable + after.unreadable,
@@ -151,7 +147,7 @@ impl Page {
     /// The text that leads to the next page.
     pub fn next(&self) -> Option<String> {
         let last = self.items.last().filter(|_| self.is_truncated)?;
-        Some(Place::of(last).to_string())
+        Some(Cursor::of(last).to_string())
     }
 
     pub fn into_items(self) -> Vec<Item> {

@@ -12,13 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::file::{Found, Searcher};
-use super::item::Item;
-use super::page::{Batch, MAX_UNITS, Page};
+use super::item::{Item, MAX_UNITS};
+use super::page::{Batch, Page};
 use super::{Progress, Search, failure_of};
 use crate::deadline::Stop;
 use crate::sandbox::EntryKind;
 use crate::tools::failure::Failure;
-use crate::tree::{Step, Tally, Walk, WalkEntry, WalkError};
+use crate::tree::{Tally, Walk, WalkEntry, WalkError, WalkItem};
 
 /// More threads than this find little more: they wait for the one that walks.
 const MAX_THREADS: usize = 8;
@@ -155,7 +155,7 @@ impl<'run> Batches<'run> {
         while files.len() < size
             && let Some(step) = self.walk.next()
         {
-            if let Step::Entry(entry) = step?
+            if let WalkItem::Entry(entry) = step?
                 && entry.kind == EntryKind::File
             {
                 files.push((entry, self.walk.tally()));

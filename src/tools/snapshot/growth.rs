@@ -9,7 +9,7 @@
 use std::num::NonZeroU64;
 
 use super::choice::Choice;
-use super::listing::{Looker, Seen};
+use super::listing::{FolderLister, FolderListing};
 use super::share::{share, water_level};
 use super::tree::{Contents, Listing, ROOT, Tree};
 use super::{SnapshotError, SnapshotOptions};
@@ -26,7 +26,7 @@ pub(super) fn grow(
     let choice = Choice::parse(sandbox, &options.exclude, &options.include)?;
     let limit = |number: NonZeroU64| usize::try_from(number.get()).unwrap_or(usize::MAX);
     let mut growth = Growth {
-        looker: Looker { sandbox, choice: &choice, lister: Lister { rules, cancelled } },
+        folders: FolderLister { sandbox, choice: &choice, lister: Lister { rules, cancelled } },
         tree: Tree::new(),
         left: limit(options.max_entries),
     };
@@ -35,7 +35,7 @@ pub(super) fn grow(
 }
 
 struct Growth<'run> {
-    looker: Looker<'run>,
+    folders: FolderLister<'run>,
     tree: Tree,
     /// How many more entries may be shown.
     left: usize,
@@ -61,9 +61,9 @@ impl Growth<'_> {
 
     /// Lists the folders of one level, and keeps the entries that might be shown.
     fn list_level(&mut self, level: &[usize]) -> Result<(), SnapshotError> {
-        let mut harvest = Harvest::new(self.left, level.len());
+        let mut harvest = LevelListings::new(self.left, level.len());
         for &folder in level {
-            harvest.bring_in(self.looker.list(&self.tree, folder, harvest.room)?);
+            harvest.add(self.folders.list(&self.tree, folder, harvest.room)?);
         }
         for (&folder, seen) in level.iter().zip(harvest.seen) {
             self.tree.fill(folder, seen.contents, seen.rules);
@@ -114,7 +114,7 @@ impl Growth<'_> {
         self.tree.add_shown_folders(&all);
         for folder in 0..self.tree.len() {
             if matches!(self.tree.contents(folder), Contents::LeftOut) {
-                let contents = self.looker.glance(&self.tree, folder)?;
+                let contents = self.folders.is_anything_left_out(&self.tree, folder)?;
                 self.tree.fill(folder, contents, None);
             }
         }
@@ -123,8 +123,8 @@ impl Growth<'_> {
 }
 
 /// The listings of one level's folders, as they come in.
-struct Harvest {
-    seen: Vec<Seen>,
+struct LevelListings {
+    seen: Vec<FolderListing>,
     /// How many entries there are to share out.
     budget: usize,
     /// How many entries the listings may keep together. Beyond that, entries for which there will
@@ -136,13 +136,13 @@ struct Harvest {
     room: usize,
 }
 
-impl Harvest {
+impl LevelListings {
     fn new(budget: usize, folders: usize) -> Self {
         let capacity = 2 * (budget + folders);
         Self { seen: Vec::with_capacity(folders), budget, capacity, kept: 0, room: budget }
     }
 
-    fn bring_in(&mut self, seen: Seen) {
+    fn add(&mut self, seen: FolderListing) {
         self.kept += seen.contents.listing().map_or(0, Listing::keeps);
         self.seen.push(seen);
         if self.kept > self.capacity {

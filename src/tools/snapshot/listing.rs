@@ -11,7 +11,7 @@ use crate::sandbox::{Listed, OpenError, Sandbox};
 use crate::tree::{Lister, Rules};
 
 /// Lists the folders of a workspace.
-pub(super) struct Looker<'run> {
+pub(super) struct FolderLister<'run> {
     pub(super) sandbox: &'run Sandbox,
     /// The host's `exclude` and `include`.
     pub(super) choice: &'run Choice,
@@ -19,33 +19,37 @@ pub(super) struct Looker<'run> {
 }
 
 /// The result of listing a folder.
-pub(super) struct Seen {
+pub(super) struct FolderListing {
     pub(super) contents: Contents,
     /// The `.gitignore` rules that hold in it, if there are any.
     pub(super) rules: Option<Arc<Rules>>,
 }
 
-impl Looker<'_> {
+impl FolderLister<'_> {
     /// Lists a folder of the tree, and keeps the `room` entries that come first.
     pub(super) fn list(
         &self,
         tree: &Tree,
         folder: usize,
         room: usize,
-    ) -> Result<Seen, SnapshotError> {
+    ) -> Result<FolderListing, SnapshotError> {
         let mut first = FirstEntries::new(room);
         let visited = self.visit(tree, folder, &mut |entry| {
             first.offer(entry);
             ControlFlow::Continue(())
         })?;
         Ok(match visited {
-            Ok(rules) => Seen { contents: Contents::Listed(first.made()), rules },
-            Err(contents) => Seen { contents, rules: None },
+            Ok(rules) => FolderListing { contents: Contents::Listed(first.made()), rules },
+            Err(contents) => FolderListing { contents, rules: None },
         })
     }
 
     /// Finds out whether the limits leave anything out of a folder that is not listed.
-    pub(super) fn glance(&self, tree: &Tree, folder: usize) -> Result<Contents, SnapshotError> {
+    pub(super) fn is_anything_left_out(
+        &self,
+        tree: &Tree,
+        folder: usize,
+    ) -> Result<Contents, SnapshotError> {
         let mut is_empty = true;
         let visited = self.visit(tree, folder, &mut |_| {
             is_empty = false;

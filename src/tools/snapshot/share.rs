@@ -72,7 +72,7 @@ mod tests {
         }
 
         #[test]
-        fn another_folder_raises_nobodys_level(
+        fn another_folder_raises_no_level(
             counts in prop::collection::vec(0_usize..50, 1..20),
             budget in 0_usize..400,
         ) {

@@ -15,7 +15,7 @@ fn ignores(lines: &str, path: &str) -> bool {
     let (list, finished) = list.finish();
     finished.unwrap();
     let (path, is_folder) = path.strip_suffix('/').map_or((path, false), |folder| (folder, true));
-    list.decide(Path::new(path), is_folder, &|| true) == Some(Verdict::Selected)
+    list.decide(Path::new(path), is_folder, &|| false) == Some(Verdict::Selected)
 }
 
 #[test]

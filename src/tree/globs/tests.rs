@@ -38,9 +38,9 @@ fn the_last_glob_decides_also_where_absolute_and_relative_ones_take_turns() {
     let globs = globs(&sandbox, "src", &list, Case::Sensitive);
     let verdicts = ["b.ts", "a.ts", "aa.ts", "aab.ts"]
         .map(|name| globs.decide(Path::new(&format!("src/{name}")), false));
-    let (selected, taken_back) = (Some(Verdict::Selected), Some(Verdict::TakenBack));
+    let (selected, taken_back) = (Some(Verdict::Selected), Some(Verdict::Reincluded));
     assert_eq!(verdicts, [selected, taken_back, selected, taken_back]);
-    assert!(!globs.only_takes_back());
+    assert!(!globs.has_only_negated());
 }
 
 #[test]

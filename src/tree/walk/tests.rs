@@ -57,7 +57,7 @@ fn walk_with(
         let mut walked = Walked::default();
         for step in walk.by_ref() {
             match step.unwrap() {
-                Step::Entry(entry) => {
+                WalkItem::Entry(entry) => {
                     let slash = if entry.kind == EntryKind::Folder { "/" } else { "" };
                     walked.paths.push(entry.path.clone() + slash);
                     if entry.kind == EntryKind::File {
@@ -65,7 +65,7 @@ fn walk_with(
                         assert_eq!(bytes, fs::read(root.join(&entry.path)).unwrap());
                     }
                 }
-                Step::Unreadable(path) => walked.unreadable.push(path),
+                WalkItem::Unreadable(path) => walked.unreadable.push(path),
             }
         }
         walked.tally = walk.tally();
@@ -275,7 +275,7 @@ mod unix {
         let walk = Walk::begin(&sandbox, &root, &selection, options, None, &|| false).unwrap();
         let mut paths = Vec::new();
         for step in walk {
-            let Step::Entry(entry) = step.unwrap() else { panic!("nothing is unreadable") };
+            let WalkItem::Entry(entry) = step.unwrap() else { panic!("nothing is unreadable") };
             if entry.path == "a" {
                 fs::rename(ws.path().join("b"), outside.path().join("b")).unwrap();
                 symlink(outside.path(), ws.path().join("b")).unwrap();
@@ -330,14 +330,14 @@ impl Model<'_> {
 fn is_ignored(lines: &Lines, folder: &str, name: &str, is_folder: bool) -> bool {
     let mut is_ignored = false;
     for (home, line) in lines {
-        let (takes_back, line) =
+        let (is_negated, line) =
             line.strip_prefix('!').map_or((false, &**line), |rest| (true, rest));
         let (is_anchored, line) = line.strip_prefix('/').map_or((false, line), |rest| (true, rest));
         let (wants_folder, line) =
             line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
         let is_at_home = !is_anchored || home == folder;
         if line == name && is_at_home && (is_folder || !wants_folder) {
-            is_ignored = !takes_back;
+            is_ignored = !is_negated;
         }
     }
     is_ignored
@@ -362,7 +362,7 @@ fn tree() -> impl Strategy<Value = Vec<String>> {
 
 fn ignore_files() -> impl Strategy<Value = BTreeMap<String, Vec<String>>> {
     let line = ("!?", "/?", "[a-c]{1,2}|a\\.b|\\.a", "/?")
-        .prop_map(|(takes_back, slash, name, folder)| takes_back + &slash + &name + &folder);
+        .prop_map(|(is_negated, slash, name, folder)| is_negated + &slash + &name + &folder);
     let folder = prop::collection::vec("[a-c]", 0..3)
         .prop_map(|names| names.into_iter().map(|name| name + "/").collect::<String>());
     prop::collection::btree_map(folder, prop::collection::vec(line, 1..5), 0..4)

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::old::{Old, identity};
 use super::settle::settle;
 use crate::sandbox::file::FileFacts;
-use crate::sandbox::put::content::{Caller, NewContent};
+use crate::sandbox::put::content::{NewContent, WriteChecks};
 use crate::sandbox::put::error::{Flaw, PutError, Stray};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::error::is_refused;
@@ -174,9 +174,9 @@ impl<'folder> Draft<'folder> {
         &mut self,
         name: &OsStr,
         content: &NewContent<'_>,
-        caller: Caller<'_>,
+        checks: WriteChecks<'_>,
     ) -> Result<(), PutError> {
-        let settled = settle(self.folder, content, caller);
+        let settled = settle(self.folder, content, checks);
         settled.map_err(|error| self.take_away(name, content, error))
     }
 
@@ -221,7 +221,7 @@ impl<'folder> Draft<'folder> {
     ) -> PutError {
         self.name = None;
         match self.users(content) {
-            Some(lease) => match self.remove(temporary, &|| lease.are_at_work()) {
+            Some(lease) => match self.remove(temporary, &|| lease.are_present()) {
                 Removal::Wanted => error.with(Stray::Used(keep(self.folder, temporary))),
                 // If the system refuses, a later sweep removes it.
                 Removal::Removed | Removal::Another | Removal::Refused => error,
@@ -236,21 +236,21 @@ impl<'folder> Draft<'folder> {
     ///
     /// A program that only reads the file is soon done with it, so this waits a moment.
     fn users(&self, content: &NewContent<'_>) -> Option<Writers<'_>> {
-        const PATIENCE: Duration = Duration::from_millis(100);
+        const MAX_WAIT: Duration = Duration::from_millis(100);
         let begun = Instant::now();
         let lease = loop {
             let users = Writers::and_readers_of(&self.file);
-            if !users.are_at_work() {
+            if !users.are_present() {
                 break users;
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > MAX_WAIT {
                 return None;
             }
             std::thread::sleep(Duration::from_micros(200));
         };
         // If another program has linked it to a name of its own, the content is kept at that name.
         let is_linked = fstat(&self.file).is_ok_and(|stat| stat.st_nlink > 1);
-        let is_unused = is_linked || self.holds_only(content.bytes) && !lease.are_at_work();
+        let is_unused = is_linked || self.holds_only(content.bytes) && !lease.are_present();
         is_unused.then_some(lease)
     }
 
@@ -295,8 +295,8 @@ impl<'folder> Draft<'folder> {
 /// If the system refuses the rename, the file gets that name as a second one. A sweep then removes only
 /// the first.
 pub(super) fn keep(folder: &Directory, temporary: &OsStr) -> OsString {
-    let nobodys = Identity { inode: u64::MAX, born: 0 };
-    let name = OsString::from(temporary::new_name(nobodys, nobodys));
+    let no_file = Identity { inode: u64::MAX, born: 0 };
+    let name = OsString::from(temporary::new_name(no_file, no_file));
     let kept = rename_exclusively(folder, temporary, &name)
         .or_else(|_| linkat(folder, temporary, folder, &name, AtFlags::empty()));
     if kept.is_ok() { name } else { temporary.to_owned() }

@@ -11,7 +11,7 @@ use super::error::put_error;
 use super::old::{Old, identity};
 use super::settle::{check_place, settle, sync_if_durable};
 use super::take_back::take_back;
-use crate::sandbox::put::content::{Caller, NewContent};
+use crate::sandbox::put::content::{NewContent, WriteChecks};
 use crate::sandbox::put::error::{Flaw, PutError, Stray, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::Writers;
@@ -26,18 +26,18 @@ pub(super) fn exchange(
     name: &OsStr,
     old: &Old,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
     match exchange_names(folder, &temporary, name) {
         Ok(()) => {}
-        Err(error) if is_refused(error) => return rename_over(draft, name, old, content, caller),
+        Err(error) if is_refused(error) => return rename_over(draft, name, old, content, checks),
         Err(error) => return Err(put_error(error)),
     }
     // From here on a file of another program may stand at the temporary name.
     draft.name = None;
-    match certify(folder, &temporary, old, content, caller) {
+    match certify(folder, &temporary, old, content, checks) {
         Ok(writers) => match remove_old(&draft, &temporary, old, writers.as_ref()) {
             Removal::Wanted => {
                 drop(writers);
@@ -61,10 +61,10 @@ fn certify<'old>(
     temporary: &OsStr,
     old: &'old Old,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Option<Writers<'old>>, PutError> {
     let writers = examine(folder, temporary, old, content)?;
-    settle(folder, content, caller)?;
+    settle(folder, content, checks)?;
     if let Some(writers) = &writers {
         old.check_writers(writers)?;
     }
@@ -97,7 +97,7 @@ fn remove_old(
     let own = identity(&draft.file).unwrap_or(Identity::UNKNOWN);
     let displaced = old.identity_for_sweeps().unwrap_or(Identity::UNKNOWN);
     let fresh = OsString::from(temporary::new_name(own, displaced));
-    let is_wanted = || writers.is_some_and(Writers::are_at_work);
+    let is_wanted = || writers.is_some_and(Writers::are_present);
     remove(draft.folder, temporary, old.held.id, fresh, &is_wanted)
 }
 
@@ -110,12 +110,12 @@ pub(super) fn rename_over(
     name: &OsStr,
     old: &Old,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
     let _writers = examine(folder, name, old, content)?;
-    check_place(folder, caller)?;
+    check_place(folder, checks)?;
     let links = links_of(old);
     renameat(folder, &temporary, folder, name).map_err(put_error)?;
     draft.name = None;

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use super::draft::{Draft, NEW_FILE};
 use super::error::put_error;
 use super::settle::settle;
-use crate::sandbox::put::content::{Caller, Created, NewContent, Visibility};
+use crate::sandbox::put::content::{Created, NewContent, Visibility, WriteChecks};
 use crate::sandbox::put::error::PutError;
 use crate::sandbox::system::Directory;
 
@@ -16,12 +16,12 @@ pub(super) fn create(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
     let mut draft = Draft::at(folder, name, NEW_FILE).map_err(put_error)?;
-    let written = draft.fill(content, caller.cancelled).and_then(|()| {
+    let written = draft.fill(content, checks.cancelled).and_then(|()| {
         let after = draft.facts()?;
-        settle(folder, content, caller)?;
+        settle(folder, content, checks)?;
         Ok(Created { after, visibility: Visibility::Gradual })
     });
     match written {

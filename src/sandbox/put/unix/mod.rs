@@ -66,7 +66,7 @@ use self::error::put_error;
 use self::exchange::{exchange, rename_over};
 use self::old::Old;
 pub(super) use self::sweep::sweep;
-use super::content::{Caller, Created, NewContent, Replaced, Visibility};
+use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{PutError, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::error::is_refused;
@@ -88,36 +88,36 @@ pub(super) fn create(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
     if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(put_error)? {
-        draft.fill(content, caller.cancelled)?;
+        draft.fill(content, checks.cancelled)?;
         match draft.link_at(name) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
             linked => {
                 linked.map_err(put_error)?;
-                return finish(draft, name, content, caller);
+                return finish(draft, name, content, checks);
             }
         }
     }
-    create_named(folder, name, content, caller)
+    create_named(folder, name, content, checks)
 }
 
 fn create_named(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
     refuse_append_only(folder)?;
     let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
-    draft.fill(content, caller.cancelled)?;
+    draft.fill(content, checks.cancelled)?;
     match draft.rename_exclusively(name) {
-        Err(error) if is_refused(error) => in_place::create(folder, name, content, caller),
+        Err(error) if is_refused(error) => in_place::create(folder, name, content, checks),
         renamed => {
             renamed.map_err(put_error)?;
-            finish(draft, name, content, caller)
+            finish(draft, name, content, checks)
         }
     }
 }
@@ -127,9 +127,9 @@ fn finish(
     mut draft: Draft<'_>,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
-    draft.make_certain(name, content, caller)?;
+    draft.make_certain(name, content, checks)?;
     let after = draft.facts().map_err(|error| draft.take_away(name, content, error))?;
     Ok(Created { after, visibility: Visibility::Atomic })
 }
@@ -139,12 +139,12 @@ pub(super) fn replace(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
     check_writable(folder, name)?;
     refuse_append_only(folder)?;
     sweep(folder);
-    replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, caller)
+    replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, checks)
 }
 
 /// Checks that the process may write to a file. A rename does not check it.
@@ -186,22 +186,22 @@ fn replace_from(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
-    let old = Old::take(folder, name, content, caller.cancelled)?;
+    let old = Old::take(folder, name, content, checks.cancelled)?;
     if !old.held.stands_at(folder, name).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    old.check_expected(content, caller.cancelled)?;
+    old.check_expected(content, checks.cancelled)?;
 
-    let draft = prepare(begin, folder, &old, content, caller)?;
+    let draft = prepare(begin, folder, &old, content, checks)?;
     let after = draft.facts()?;
     // Some file systems write a file's bytes before its name if it is renamed over another, for
     // programs that do not sync. They do not do so where two names are exchanged.
     if content.expected.is_none() && !content.durable {
-        rename_over(draft, name, &old, content, caller)?;
+        rename_over(draft, name, &old, content, checks)?;
     } else {
-        exchange(draft, name, &old, content, caller)?;
+        exchange(draft, name, &old, content, checks)?;
     }
     Ok(Replaced { before: old.facts(), after })
 }
@@ -212,13 +212,13 @@ fn prepare<'folder>(
     folder: &'folder Directory,
     old: &Old,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Draft<'folder>, PutError> {
     let unnamed = |mode| begin(folder, mode);
     let named = |mode| Draft::named(folder, mode).map(Some);
     for begin in [&unnamed as access::BeginWith<'_, 'folder>, &named] {
         let Some(mut draft) = access::begin_alike(begin, old)? else { continue };
-        draft.fill(content, caller.cancelled)?;
+        draft.fill(content, checks.cancelled)?;
         match draft.name_beside(old) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}

@@ -16,7 +16,7 @@ use crate::sandbox::put::content::NewContent;
 use crate::sandbox::put::error::{MAX_COMPARED_BYTES, PutError, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::Writers;
-use crate::sandbox::system::unix::handle::{outlast_lease, retry_interrupted};
+use crate::sandbox::system::unix::handle::{retry_interrupted, wait_for_lease};
 use crate::sandbox::system::unix::held::Held;
 use crate::sandbox::temporary::Identity;
 
@@ -43,7 +43,7 @@ impl Old {
             Some(_) => open_for(OFlags::RDONLY, folder, name),
             None => open_old(folder, name),
         };
-        let file = match outlast_lease(open, |error| *error == Errno::AGAIN, cancelled) {
+        let file = match wait_for_lease(open, |error| *error == Errno::AGAIN, cancelled) {
             Ok(file) => file,
             Err(Errno::AGAIN) if cancelled() => return Err(PutError::Cancelled),
             Err(Errno::ACCESS) if content.expected.is_some() => {
@@ -80,7 +80,7 @@ impl Old {
         content: &NewContent<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
-        const PATIENCE: Duration = Duration::from_millis(50);
+        const MAX_WAIT: Duration = Duration::from_millis(50);
         if content.expected.is_none() {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Old {
         loop {
             self.compare(content, cancelled)?;
             match self.check_writers(&Writers::of(&self.file)) {
-                Err(_) if begun.elapsed() < PATIENCE && !cancelled() => {}
+                Err(_) if begun.elapsed() < MAX_WAIT && !cancelled() => {}
                 checked => return checked,
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -112,7 +112,7 @@ impl Old {
     /// An error if a program has the file open for writing, or waits to.
     #[allow(clippy::unused_self, reason = "it is this file's writers that are asked about")]
     pub(super) fn check_writers(&self, writers: &Writers<'_>) -> Result<(), PutError> {
-        if writers.are_at_work() {
+        if writers.are_present() {
             Err(PutError::Refused(WriteError::BeingWritten))
         } else {
             Ok(())
@@ -167,13 +167,13 @@ pub(super) fn identity(file: &File) -> rustix::io::Result<Identity> {
 /// NFS locks only files that are open for writing, which [`Writers`] would take for a writer at work; so
 /// on NFS the lock is refused at once and there is no waiting.
 fn lock(file: &File, cancelled: &dyn Fn() -> bool) -> bool {
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const MAX_WAIT: Duration = Duration::from_secs(1);
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return true,
-            Err(Errno::WOULDBLOCK) if begun.elapsed() <= PATIENCE && !cancelled() => {}
+            Err(Errno::WOULDBLOCK) if begun.elapsed() <= MAX_WAIT && !cancelled() => {}
             Err(_) => return false,
         }
         std::thread::sleep(pause);

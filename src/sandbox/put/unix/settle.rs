@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::sandbox::put::content::{Caller, NewContent};
+use crate::sandbox::put::content::{NewContent, WriteChecks};
 use crate::sandbox::put::error::PutError;
 use crate::sandbox::system::{self, Directory};
 
@@ -11,14 +11,14 @@ use crate::sandbox::system::{self, Directory};
 pub(super) fn settle(
     folder: &Directory,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<(), PutError> {
-    check_place(folder, caller)?;
+    check_place(folder, checks)?;
     sync_if_durable(folder, content).map_err(PutError::System)
 }
 
-pub(super) fn check_place(folder: &Directory, caller: Caller<'_>) -> Result<(), PutError> {
-    if (caller.leads_to)(folder) { Ok(()) } else { Err(PutError::Raced) }
+pub(super) fn check_place(folder: &Directory, checks: WriteChecks<'_>) -> Result<(), PutError> {
+    if (checks.is_current)(folder) { Ok(()) } else { Err(PutError::Raced) }
 }
 
 pub(super) fn sync_if_durable(folder: &Directory, content: &NewContent<'_>) -> io::Result<()> {

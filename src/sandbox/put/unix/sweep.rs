@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use rustix::fs::{Dir, FlockOperation, flock};
 
 use super::old::{identity, open_old};
-use crate::sandbox::entry::Standing;
+use crate::sandbox::entry::EntryKind;
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::held::{Held, remove};
-use crate::sandbox::system::{Directory, folder_id, look};
+use crate::sandbox::system::{Directory, folder_id, kind_at};
 use crate::sandbox::{sweeps, temporary};
 
 /// Removes the leftovers of killed processes from a folder: files whose temporary name was made
@@ -30,7 +30,7 @@ pub(super) fn sweep_now(folder: &Directory) {
 
 fn sweep_one(folder: &Directory, name: &str) {
     let path = OsStr::new(name);
-    if !matches!(look(folder, path), Ok(Standing::File)) {
+    if !matches!(kind_at(folder, path), Ok(Some(EntryKind::File))) {
         return;
     }
     let Ok(file) = open_old(folder, path) else { return };
@@ -43,7 +43,7 @@ fn sweep_one(folder: &Directory, name: &str) {
     // was displaced, and may still write to it.
     if temporary::is_leftover(name, identity, metadata.len())
         && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
-        && !Writers::of(&file).are_at_work()
+        && !Writers::of(&file).are_present()
     {
         let fresh = temporary::new_name(identity, identity);
         remove(folder, path, held.id, fresh.into(), &|| false);

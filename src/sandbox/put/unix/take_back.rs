@@ -17,7 +17,7 @@ use crate::sandbox::system::unix::held::{
 use crate::sandbox::temporary::{self, Identity};
 
 /// How long the draft is looked for. Another program may move it to and fro.
-const PATIENCE: Duration = Duration::from_millis(500);
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// How many files may stand where others belong. An exchange that came too late adds one, and one that
 /// was right removes one.
@@ -33,7 +33,7 @@ pub(super) fn take_back(
     error: PutError,
 ) -> PutError {
     match TakingBack::begin(draft, temporary, name).and_then(TakingBack::run) {
-        Ok(Outcome::TakenBack) => draft.remove_taken(temporary, content, error),
+        Ok(Outcome::Reincluded) => draft.remove_taken(temporary, content, error),
         Ok(Outcome::DraftReplaced(displaced)) => match remove_dead(draft, temporary, &displaced) {
             Some(stray) => error.with(stray),
             None => error,
@@ -45,7 +45,7 @@ pub(super) fn take_back(
 
 enum Outcome {
     /// The draft stands at the temporary name.
-    TakenBack,
+    Reincluded,
     /// Another program has replaced or removed the draft. Without the exchange it would have done
     /// that to the displaced file, which is still at the temporary name.
     DraftReplaced(Held),
@@ -105,21 +105,21 @@ impl<'call, 'folder> TakingBack<'call, 'folder> {
             match found? {
                 Some(place) => self.exchange_at(&place)?,
                 None if self.are_all_gone() => return Ok(Outcome::DraftReplaced(self.hand)),
-                None if self.begun.elapsed() < PATIENCE => {
+                None if self.begun.elapsed() < MAX_WAIT => {
                     std::thread::sleep(Duration::from_micros(50));
                 }
                 None => return self.put_back_at_name(),
             }
         }
-        Ok(Outcome::TakenBack)
+        Ok(Outcome::Reincluded)
     }
 
     fn is_taken_back(&mut self) -> Result<bool, Stuck> {
         match &self.stand_ins[..] {
             _ if self.hand.id != self.draft.id => Ok(false),
             [] => Ok(true),
-            // The draft belongs where the second stands, the second where the first does, and the first
-            // where the draft does. So the draft has no place left, and the two have each other's.
+            // Draft, second and first form a circle: each belongs where the next one stands. The draft will
+            // be removed, so the circle closes without it, and the other two exchange their places.
             [first, second] => {
                 let (first, second) = (first.id, second.id);
                 self.exchange_with_each_other(first, second)?;
@@ -131,7 +131,7 @@ impl<'call, 'folder> TakingBack<'call, 'folder> {
 
     /// Lets two files change places. The result is right even if another program does so meanwhile.
     fn exchange_with_each_other(&mut self, one: FileId, other: FileId) -> Result<(), Stuck> {
-        while self.begun.elapsed() < PATIENCE {
+        while self.begun.elapsed() < MAX_WAIT {
             let (one, other) = (self.find(one)?, self.find(other)?);
             // Both are seen at one name if another program has exchanged them between the two looks.
             if let (Some(one), Some(other)) = (one, other)
@@ -212,11 +212,11 @@ fn remove_dead(draft: &Draft<'_>, temporary: &OsStr, dead: &Held) -> Option<Stra
     }
     let Ok(file) = old::open_old(draft.folder, temporary) else { return kept() };
     let writers = Writers::of(&file);
-    if writers.are_at_work() {
+    if writers.are_present() {
         return kept();
     }
     let fresh = temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN);
-    match remove(draft.folder, temporary, dead.id, fresh.into(), &|| writers.are_at_work()) {
+    match remove(draft.folder, temporary, dead.id, fresh.into(), &|| writers.are_present()) {
         Removal::Removed | Removal::Another => None,
         Removal::Refused | Removal::Wanted => kept(),
         Removal::Displaced(name) => Some(Stray::Displaced(name)),

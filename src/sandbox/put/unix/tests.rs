@@ -15,10 +15,10 @@ use crate::hash::sha256;
 use crate::sandbox::put::error::Stray;
 use crate::sandbox::system::unix::held::exchange_names;
 
-const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
-const CALLED_OFF: Caller<'_> = Caller { cancelled: &|| true, ..AT_EASE };
+const AT_EASE: WriteChecks<'_> = WriteChecks { cancelled: &|| false, is_current: &|_| true };
+const CALLED_OFF: WriteChecks<'_> = WriteChecks { cancelled: &|| true, ..AT_EASE };
 /// The folder has been moved away.
-const ASTRAY: Caller<'_> = Caller { leads_to: &|_| false, ..AT_EASE };
+const ASTRAY: WriteChecks<'_> = WriteChecks { is_current: &|_| false, ..AT_EASE };
 
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();

@@ -40,10 +40,10 @@ use windows_sys::Win32::Storage::FileSystem::{
     WRITE_DAC,
 };
 
-use super::content::{Caller, Created, NewContent, Replaced, Visibility};
+use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{Flaw, MAX_COMPARED_BYTES, PutError, WriteError};
 use crate::hash::sha256_of;
-use crate::sandbox::entry::Standing;
+use crate::sandbox::entry::EntryKind;
 use crate::sandbox::error::OpenError;
 use crate::sandbox::file::FileFacts;
 use crate::sandbox::sweeps;
@@ -54,8 +54,8 @@ use crate::sandbox::system::windows::open::wide;
 use crate::sandbox::system::windows::sys::{
     self, AccessList, Opening, Reparse, Replacing, SHARE_ALL,
 };
-use crate::sandbox::system::windows::wait::{PATIENCE_WITH_OTHERS, Pauses, persist};
-use crate::sandbox::system::{Directory, folder_id, look, sync_folder};
+use crate::sandbox::system::windows::wait::{MAX_WAIT_FOR_OTHERS, Pauses, retry_while};
+use crate::sandbox::system::{Directory, folder_id, kind_at, sync_folder};
 use crate::sandbox::temporary::{self, Identity};
 
 /// The facts of the file that is to be replaced.
@@ -68,8 +68,8 @@ struct Looked {
 impl Looked {
     /// Looks at a file by its name.
     fn at(folder: &Directory, name: &OsStr) -> Result<Self, PutError> {
-        match look(folder, name) {
-            Ok(Standing::File) => {}
+        match kind_at(folder, name) {
+            Ok(Some(EntryKind::File)) => {}
             // It was a file a moment ago.
             Ok(_) => return Err(PutError::Raced),
             Err(error) => return Err(PutError::Refused(WriteError::Open(error))),
@@ -92,21 +92,21 @@ const KEPT_ATTRIBUTES: u32 = FILE_ATTRIBUTE_HIDDEN
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
 
 /// How long to wait for other writers of this library. None takes longer unless it hangs.
-const PATIENCE_WITH_WRITERS: Duration = Duration::from_secs(5);
+const MAX_WAIT_FOR_WRITERS: Duration = Duration::from_secs(5);
 
 /// Puts a new file at a name where nothing stands.
 pub(super) fn create(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
     let mut draft = Draft::new(folder, content)?;
     draft.name_for_itself()?;
-    draft.fill(content, caller.cancelled)?;
-    persist(PATIENCE_WITH_OTHERS, is_busy, || draft.rename(name, Replacing::Nothing))
+    draft.fill(content, checks.cancelled)?;
+    retry_while(MAX_WAIT_FOR_OTHERS, is_busy, || draft.rename(name, Replacing::Nothing))
         .map_err(put_error)?;
-    check_place(folder, caller)?;
+    check_place(folder, checks)?;
     if content.durable {
         sync_folder(folder).map_err(PutError::System)?;
     }
@@ -120,9 +120,9 @@ pub(super) fn replace(
     folder: &Directory,
     name: &OsStr,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
-    replace_looked(folder, name, &Looked::at(folder, name)?, content, caller)
+    replace_looked(folder, name, &Looked::at(folder, name)?, content, checks)
 }
 
 fn replace_looked(
@@ -130,21 +130,21 @@ fn replace_looked(
     name: &OsStr,
     looked: &Looked,
     content: &NewContent<'_>,
-    caller: Caller<'_>,
+    checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
     if looked.attributes & FILE_ATTRIBUTE_READONLY != 0 {
         return Err(PutError::System(io::ErrorKind::PermissionDenied.into()));
     }
     sweep(folder);
     let lock = WriterLock::take(folder, looked)?;
-    let open_old = || open_old(folder, name, looked, content, caller.cancelled);
+    let open_old = || open_old(folder, name, looked, content, checks.cancelled);
     let old = open_old()?;
     check_writable(folder, name)?;
     let mut draft = Draft::new(folder, content)?;
     draft.take_over(&old, looked);
     draft.name_for_itself()?;
-    draft.fill(content, caller.cancelled)?;
-    check_place(folder, caller)?;
+    draft.fill(content, checks.cancelled)?;
+    check_place(folder, checks)?;
     let (before, after) = (FileFacts::of(&old).map_err(PutError::System)?, draft.facts()?);
     draft.displace(name, old, &open_old)?;
     drop(lock);
@@ -156,8 +156,8 @@ fn replace_looked(
 
 /// Whether the folder is still where it was found. While a file in it is open, as a draft is,
 /// Windows moves neither the folder nor those around it; other file systems may.
-fn check_place(folder: &Directory, caller: Caller<'_>) -> Result<(), PutError> {
-    if (caller.leads_to)(folder) { Ok(()) } else { Err(PutError::Raced) }
+fn check_place(folder: &Directory, checks: WriteChecks<'_>) -> Result<(), PutError> {
+    if (checks.is_current)(folder) { Ok(()) } else { Err(PutError::Raced) }
 }
 
 /// One writer's lock to replace a file. As long as this value lives, no other writer of this library
@@ -174,14 +174,14 @@ impl WriterLock {
         let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
         let opening = Opening { access: DELETE | ENTER, share: 0, disposition, options };
         let handle =
-            persist(PATIENCE_WITH_WRITERS, is_busy, || sys::open(&folder.0, &name, opening))
+            retry_while(MAX_WAIT_FOR_WRITERS, is_busy, || sys::open(&folder.0, &name, opening))
                 .map_err(PutError::System)?;
         let information = sys::information(&handle).map_err(PutError::System)?;
         if size(&information) != 0 {
             // A file of another program; this library's is empty.
             return Err(PutError::System(io::ErrorKind::ResourceBusy.into()));
         }
-        sys::set_doomed(&handle, true).map_err(PutError::System)?;
+        sys::mark_for_deletion(&handle, true).map_err(PutError::System)?;
         Ok(Self { _handle: handle })
     }
 }
@@ -206,7 +206,7 @@ fn open_old(
     let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
     let opening = Opening { access, share, disposition: FILE_OPEN, options };
     let open = || sys::open(&folder.0, &wide(name), opening);
-    let old = persist(PATIENCE_WITH_OTHERS, is_busy, open).map_err(put_error)?;
+    let old = retry_while(MAX_WAIT_FOR_OTHERS, is_busy, open).map_err(put_error)?;
     let information = sys::information(&old).map_err(PutError::System)?;
     if identity(&information) != looked.identity {
         return Err(PutError::Raced);
@@ -304,11 +304,11 @@ impl<'folder> Draft<'folder> {
         content: &NewContent<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
-        sys::set_doomed(&self.file, true).map_err(PutError::System)?;
+        sys::mark_for_deletion(&self.file, true).map_err(PutError::System)?;
         self.file.write_all(content.bytes).map_err(PutError::System)?;
         // Before the flush, because file systems need not write a file that they are about to
         // remove.
-        sys::set_doomed(&self.file, false).map_err(PutError::System)?;
+        sys::mark_for_deletion(&self.file, false).map_err(PutError::System)?;
         if content.durable {
             self.file.sync_all().map_err(PutError::System)?;
         }
@@ -323,7 +323,7 @@ impl<'folder> Draft<'folder> {
         old: File,
         open_old: &dyn Fn() -> Result<File, PutError>,
     ) -> Result<(), PutError> {
-        let mut pauses = Pauses::new(PATIENCE_WITH_OTHERS);
+        let mut pauses = Pauses::new(MAX_WAIT_FOR_OTHERS);
         let mut replacing = Replacing::Open;
         let mut held = Some(old);
         loop {

@@ -10,7 +10,7 @@ use super::*;
 use crate::hash::sha256;
 use crate::sandbox::system::{make_folder, remove_folder};
 
-const AT_EASE: Caller<'_> = Caller { cancelled: &|| false, leads_to: &|_| true };
+const AT_EASE: WriteChecks<'_> = WriteChecks { cancelled: &|| false, is_current: &|_| true };
 
 fn folder() -> (tempfile::TempDir, Directory) {
     let directory = tempfile::tempdir().unwrap();
@@ -268,14 +268,14 @@ fn a_folder_is_made_once_and_removed_while_empty() {
     let id = make_folder(&folder, name).unwrap().unwrap();
     assert!(make_folder(&folder, name).unwrap().is_none());
     sync_folder(&folder).unwrap();
-    assert!(matches!(look(&folder, name), Ok(Standing::Directory)));
+    assert!(matches!(kind_at(&folder, name), Ok(Some(EntryKind::Folder))));
     fs::write(directory.path().join("sub/a"), "a").unwrap();
     assert!(remove_folder(&folder, name, id).is_err());
     fs::remove_file(directory.path().join("sub/a")).unwrap();
     let another = (id.0, id.1 + 1);
     assert!(remove_folder(&folder, name, another).is_err());
     remove_folder(&folder, name, id).unwrap();
-    assert!(matches!(look(&folder, name), Ok(Standing::Nothing)));
+    assert!(matches!(kind_at(&folder, name), Ok(None)));
     fs::write(directory.path().join("sub"), "a file").unwrap();
     assert!(make_folder(&folder, name).unwrap().is_none());
     assert!(remove_folder(&folder, name, id).is_err());

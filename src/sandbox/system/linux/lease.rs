@@ -16,8 +16,8 @@ const F_SETSIG: c_int = 10;
 /// Whether another program has a file open for writing.
 pub(crate) enum Writers<'file> {
     /// None has. As long as the lease lives, a program that wants to open the file so has to wait.
-    Nobody(Lease<'file>),
-    Somebody,
+    Absent(Lease<'file>),
+    Present,
     /// The file is another user's, or its file system has no leases.
     Unknown,
 }
@@ -41,17 +41,17 @@ impl<'file> Writers<'file> {
             return Self::Unknown;
         }
         match fcntl(file, F_SETLEASE, kind) {
-            Ok(_) => Self::Nobody(Lease { file, kind }),
-            Err(error) if error.raw_os_error() == Some(EAGAIN) => Self::Somebody,
+            Ok(_) => Self::Absent(Lease { file, kind }),
+            Err(error) if error.raw_os_error() == Some(EAGAIN) => Self::Present,
             Err(_) => Self::Unknown,
         }
     }
 
     /// Whether another program has it open for writing, or waits to, as far as is known.
-    pub(crate) fn are_at_work(&self) -> bool {
+    pub(crate) fn are_present(&self) -> bool {
         match self {
-            Self::Nobody(lease) => lease.is_wanted(),
-            Self::Somebody => true,
+            Self::Absent(lease) => lease.is_wanted(),
+            Self::Present => true,
             Self::Unknown => false,
         }
     }
@@ -94,7 +94,7 @@ mod tests {
         let path = directory.path().join("a.txt");
         fs::write(&path, "a").unwrap();
         let file = File::open(&path).unwrap();
-        let Writers::Nobody(lease) = Writers::of(&file) else {
+        let Writers::Absent(lease) = Writers::of(&file) else {
             eprintln!("skipped: no leases on the file system of temporary folders");
             return;
         };
@@ -107,9 +107,9 @@ mod tests {
             assert!(!writer.is_finished());
             drop(lease);
             let writer = writer.join().unwrap();
-            assert!(matches!(Writers::of(&file), Writers::Somebody));
+            assert!(matches!(Writers::of(&file), Writers::Present));
             drop(writer);
-            assert!(matches!(Writers::of(&file), Writers::Nobody(_)));
+            assert!(matches!(Writers::of(&file), Writers::Absent(_)));
         });
     }
 
@@ -124,9 +124,9 @@ mod tests {
         }
         for open in [OpenOptions::new().read(true), OpenOptions::new().append(true)] {
             let other = open.open(&path).unwrap();
-            assert!(Writers::and_readers_of(&file).are_at_work());
+            assert!(Writers::and_readers_of(&file).are_present());
             drop(other);
-            assert!(!Writers::and_readers_of(&file).are_at_work());
+            assert!(!Writers::and_readers_of(&file).are_present());
         }
     }
 }

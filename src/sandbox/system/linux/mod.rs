@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 pub(crate) use self::lease::Writers;
 use super::unix::error::open_error;
-use super::unix::handle::{Directory, entry_kind, outlast_lease, retry_interrupted};
+use super::unix::handle::{Directory, entry_kind, retry_interrupted, wait_for_lease};
 use super::unix::spelling::names;
 use crate::sandbox::entry::Listed;
 use crate::sandbox::error::OpenError;
@@ -35,8 +35,8 @@ pub(crate) const PATH_MAX: usize = 4096;
 pub(crate) const HOLD: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
 
 /// Opens a file; if another program holds a lease on it, waits for it a moment.
-pub(crate) fn outlast_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
-    outlast_lease(open, |error| matches!(error, OpenError::Leased), &|| false)
+pub(crate) fn wait_for_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
+    wait_for_lease(open, |error| matches!(error, OpenError::Leased), &|| false)
 }
 
 /// Hands the entries of a folder, which is open to be listed, to `visit`.

@@ -27,7 +27,7 @@ pub(crate) fn offers_openat2(root: &impl AsFd) -> bool {
     })
 }
 
-/// What [`offers_openat2`] found, or `None` before its first call, which may wait for the root's file
+/// The answer of [`offers_openat2`]; `None` before its first call. That call may wait for the root's file
 /// system.
 pub(crate) fn is_known_to_offer_openat2() -> Option<bool> {
     OFFERS_OPENAT2.get().copied()
@@ -53,13 +53,13 @@ pub(crate) fn open_beneath(
 /// A directory by its mount and its number there. The kernel gives neither to another directory,
 /// except that before Linux 6.8 a mount may get the number of one that is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct RootId {
+pub(crate) struct MountedInode {
     mount: u64,
     device: (u32, u32),
     inode: u64,
 }
 
-impl RootId {
+impl MountedInode {
     /// Asks only the kernel's memory, so it waits for nothing.
     pub(crate) fn of(directory: &impl AsFd) -> Option<Self> {
         const MOUNT_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000); // linux/stat.h

@@ -9,24 +9,24 @@ use rustix::io::Errno;
 use super::super::native;
 use super::error::{is_unsupported, open_error};
 use super::handle::{Directory, kind_of, retry_interrupted};
-use crate::sandbox::entry::{EntryFacts, FolderId, Standing};
+use crate::sandbox::entry::{EntryFacts, EntryKind, FolderId};
 use crate::sandbox::error::OpenError;
 
 /// Everything for everyone, less the umask.
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 
-/// What stands at a name, links not followed.
-pub(crate) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenError> {
+/// The kind of the entry at a name. Links are not followed.
+pub(crate) fn kind_at(folder: &Directory, name: &OsStr) -> Result<Option<EntryKind>, OpenError> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(Standing::Nothing),
+        Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(open_error(error)),
     };
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Standing::File,
-        FileType::Directory => Standing::Directory,
-        FileType::Symlink => Standing::Link,
-        _ => Standing::Special,
+        FileType::RegularFile => Some(EntryKind::File),
+        FileType::Directory => Some(EntryKind::Folder),
+        FileType::Symlink => Some(EntryKind::Link),
+        _ => Some(EntryKind::Special),
     })
 }
 

@@ -67,16 +67,16 @@ pub(crate) fn kind_of(file_type: FileType) -> EntryKind {
 
 /// Opens a file on which another program, such as a Samba server, may hold a lease. The opening has
 /// the system ask that program to give the lease back; this waits for it a moment.
-pub(crate) fn outlast_lease<T, E>(
+pub(crate) fn wait_for_lease<T, E>(
     open: impl Fn() -> Result<T, E>,
     is_leased: impl Fn(&E) -> bool,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<T, E> {
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const MAX_WAIT: Duration = Duration::from_secs(1);
     let begun = Instant::now();
     loop {
         match open() {
-            Err(error) if is_leased(&error) && begun.elapsed() < PATIENCE && !cancelled() => {
+            Err(error) if is_leased(&error) && begun.elapsed() < MAX_WAIT && !cancelled() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             opened => return opened,

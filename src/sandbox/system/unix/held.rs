@@ -42,7 +42,7 @@ impl Held {
         Ok(Self { id: FileId::of(&stat), kind, kept_open: None })
     }
 
-    /// What stands at a name, links not followed.
+    /// Opens the entry at a name, to hold it. Links are not followed.
     pub(crate) fn at(folder: &Directory, name: &OsStr) -> rustix::io::Result<Self> {
         let flags = native::HOLD | OFlags::CLOEXEC;
         let held = retry_interrupted(|| openat(folder, name, flags, Mode::empty()))?;
@@ -71,11 +71,11 @@ pub(crate) fn id_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<File
 }
 
 /// How often a call is tried that must not fail for a temporary reason.
-const TRIES: u32 = 3;
+const MAX_TRIES: u32 = 3;
 
-fn insist<T>(call: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+fn retry_failures<T>(call: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     let mut answer = call();
-    for _ in 1..TRIES {
+    for _ in 1..MAX_TRIES {
         match answer {
             Ok(_) | Err(Errno::NOENT | Errno::EXIST) => break,
             Err(_) => answer = call(),
@@ -109,24 +109,24 @@ pub(crate) fn remove(
     fresh: OsString,
     is_wanted: &dyn Fn() -> bool,
 ) -> Removal {
-    match insist(|| rename_exclusively(folder, name, &fresh)) {
+    match retry_failures(|| rename_exclusively(folder, name, &fresh)) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Removal::Another,
         Err(_) => return Removal::Refused,
     }
-    match insist(|| id_at(folder, &fresh)) {
+    match retry_failures(|| id_at(folder, &fresh)) {
         Ok(found) if found == id => {}
         Err(Errno::NOENT) => return Removal::Another,
         _ => {
-            let put_back = insist(|| rename_exclusively(folder, &fresh, name));
+            let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
             return if put_back.is_ok() { Removal::Another } else { Removal::Displaced(fresh) };
         }
     }
     if is_wanted() {
-        let put_back = insist(|| rename_exclusively(folder, &fresh, name));
+        let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
         return if put_back.is_ok() { Removal::Wanted } else { Removal::Displaced(fresh) };
     }
-    match insist(|| unlinkat(folder, &fresh, AtFlags::empty())) {
+    match retry_failures(|| unlinkat(folder, &fresh, AtFlags::empty())) {
         Ok(()) | Err(Errno::NOENT) => Removal::Removed,
         Err(_) => Removal::Refused,
     }

@@ -118,7 +118,7 @@ fn open_directory_for(
 /// Opens a file by one name, following nothing. If another program keeps it for a moment, waits a
 /// moment.
 pub(crate) fn open_entry(folder: &Directory, name: &OsStr) -> Result<Found<File>, OpenError> {
-    native::outlast_others(&|| open_to_read(folder, name, false))
+    native::wait_for_others(&|| open_to_read(folder, name, false))
 }
 
 /// Opens a file by one name to read it, following nothing.
@@ -180,7 +180,7 @@ fn is_file(parent: &Directory, name: &OsStr) -> Result<bool, OpenError> {
     Ok(!matches!(FileType::from_raw_mode(stat.st_mode), FileType::Directory | FileType::Symlink))
 }
 
-/// What a link points to; `None` if the name is no link.
+/// The target of a link; `None` if the name is no link.
 pub(crate) fn read_link(parent: &Directory, name: &OsStr) -> Result<Option<LinkTarget>, OpenError> {
     let target = match retry_interrupted(|| readlinkat(parent, name, Vec::new())) {
         Ok(target) => OsString::from_vec(target.into_bytes()),

@@ -20,35 +20,35 @@ use super::list::entry_kind;
 use super::open::wide;
 use super::reparse::{is_link, is_name_surrogate};
 use super::sys::{self, Opening, Reparse, SHARE_ALL};
-use super::wait::{PATIENCE_WITH_OTHERS, persist};
-use crate::sandbox::entry::{EntryFacts, FolderId, Standing};
+use super::wait::{MAX_WAIT_FOR_OTHERS, retry_while};
+use crate::sandbox::entry::{EntryFacts, EntryKind, FolderId};
 use crate::sandbox::error::OpenError;
 use crate::sandbox::temporary::Identity;
 
-/// What stands at a name, links not followed.
-pub(crate) fn look(folder: &Directory, name: &OsStr) -> Result<Standing, OpenError> {
+/// The kind of the entry at a name. Links are not followed.
+pub(crate) fn kind_at(folder: &Directory, name: &OsStr) -> Result<Option<EntryKind>, OpenError> {
     let opened = sys::open_beneath(&folder.0, &wide(name), ENTER, Reparse::OpenItself);
     let handle = match opened.map_err(open_error) {
         Ok(handle) => handle,
-        Err(OpenError::NotFound) => return Ok(Standing::Nothing),
+        Err(OpenError::NotFound) => return Ok(None),
         Err(error) => return Err(error),
     };
     let (attributes, tag) = sys::attributes_and_tag(&handle).map_err(OpenError::System)?;
     let is_reparse_point = attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0;
     if is_link(attributes, tag) {
-        return Ok(Standing::Link);
+        return Ok(Some(EntryKind::Link));
     }
     if attributes & FILE_ATTRIBUTE_DEVICE != 0 || is_reparse_point && is_name_surrogate(tag) {
-        return Ok(Standing::Special);
+        return Ok(Some(EntryKind::Special));
     }
     if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 {
-        return Ok(Standing::Directory);
+        return Ok(Some(EntryKind::Folder));
     }
     // A socket, or what Linux programs have made here, is a reparse point that nothing opens.
     if is_reparse_point && sys::open_beneath(&handle, &[], ENTER, Reparse::Follow).is_err() {
-        return Ok(Standing::Special);
+        return Ok(Some(EntryKind::Special));
     }
-    Ok(Standing::File)
+    Ok(Some(EntryKind::File))
 }
 
 /// The facts of an entry, links not followed.
@@ -91,7 +91,7 @@ pub(crate) fn make_folder(parent: &Directory, name: &OsStr) -> io::Result<Option
     let options = FILE_DIRECTORY_FILE;
     let opening = Opening { access: ENTER, share: SHARE_ALL, disposition: FILE_CREATE, options };
     let made =
-        persist(PATIENCE_WITH_OTHERS, is_going, || sys::open(&parent.0, &wide(name), opening));
+        retry_while(MAX_WAIT_FOR_OTHERS, is_going, || sys::open(&parent.0, &wide(name), opening));
     match made {
         Ok(folder) => id_of(&folder).map(Some),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),

@@ -15,7 +15,7 @@ use super::handle::{Directory, ENTER, LIST};
 use super::reparse::{is_link, is_name_surrogate, target_of};
 use super::spelling::strip_root;
 use super::sys::{self, Reparse};
-use super::wait::{PATIENCE_WITH_OTHERS, persist};
+use super::wait::{MAX_WAIT_FOR_OTHERS, retry_while};
 use crate::sandbox::entry::{Found, LinkTarget};
 use crate::sandbox::error::OpenError;
 
@@ -31,8 +31,8 @@ pub(crate) fn is_known_to_offer_openat2() -> Option<bool> {
 }
 
 /// Opens a file; if another program does not share it for now, waits a moment.
-pub(crate) fn outlast_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
-    persist(PATIENCE_WITH_OTHERS, is_not_shared, open)
+pub(crate) fn wait_for_others<T>(open: &dyn Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
+    retry_while(MAX_WAIT_FOR_OTHERS, is_not_shared, open)
 }
 
 /// Opens a file by one name to read it, following nothing.
@@ -55,7 +55,7 @@ pub(crate) fn open_to_read(
 /// Opens a file by one name, following nothing. If another program keeps it for a moment, waits a
 /// moment.
 pub(crate) fn open_entry(folder: &Directory, name: &OsStr) -> Result<Found<File>, OpenError> {
-    outlast_others(&|| open_to_read(folder, name, false))
+    wait_for_others(&|| open_to_read(folder, name, false))
 }
 
 /// The target of a link; `None` if the name is no link.

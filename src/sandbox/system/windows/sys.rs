@@ -179,7 +179,7 @@ pub(crate) enum Replacing {
 
 /// Marks a file for deletion when its handle is closed, or takes the mark away. No other program can open
 /// a file that is marked; if the process ends, the system removes it.
-pub(crate) fn set_doomed(file: &impl AsRawHandle, doomed: bool) -> io::Result<()> {
+pub(crate) fn mark_for_deletion(file: &impl AsRawHandle, doomed: bool) -> io::Result<()> {
     set_information(file, FileDispositionInformation, &[u8::from(doomed)])
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn set_doomed(file: &impl AsRawHandle, doomed: bool) -> io::Result<()
 pub(crate) fn delete(file: &impl AsRawHandle) -> io::Result<()> {
     let flags = FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS;
     match set_information(file, FileDispositionInformationEx, &flags.to_ne_bytes()) {
-        Err(error) if is_unsupported(&error) => set_doomed(file, true),
+        Err(error) if is_unsupported(&error) => mark_for_deletion(file, true),
         deleted => deleted,
     }
 }

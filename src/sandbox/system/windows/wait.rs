@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for other programs, such as virus scanners, that have a file open in a way that
 /// keeps this process from it.
-pub(crate) const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(1);
+pub(crate) const MAX_WAIT_FOR_OTHERS: Duration = Duration::from_secs(1);
 
-/// Repeats an attempt as long as its error is worth waiting for, and patience lasts.
-pub(crate) fn persist<T, E>(
-    patience: Duration,
+/// Repeats an attempt as long as its error is worth waiting for, and max_wait lasts.
+pub(crate) fn retry_while<T, E>(
+    max_wait: Duration,
     is_worth_waiting: impl Fn(&E) -> bool,
     attempt: impl Fn() -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut pauses = Pauses::new(patience);
+    let mut pauses = Pauses::new(max_wait);
     loop {
         match attempt() {
             Err(error) if is_worth_waiting(&error) && pauses.pause() => {}
@@ -21,18 +21,18 @@ pub(crate) fn persist<T, E>(
     }
 }
 
-/// Pauses that grow, until patience ends.
+/// Pauses that grow, until max_wait ends.
 pub(crate) struct Pauses {
     end: Instant,
     next: Duration,
 }
 
 impl Pauses {
-    pub(crate) fn new(patience: Duration) -> Self {
-        Self { end: Instant::now() + patience, next: Duration::from_micros(50) }
+    pub(crate) fn new(max_wait: Duration) -> Self {
+        Self { end: Instant::now() + max_wait, next: Duration::from_micros(50) }
     }
 
-    /// Pauses; `false` if no patience is left.
+    /// Pauses; `false` if no max_wait is left.
     pub(crate) fn pause(&mut self) -> bool {
         const LONGEST: Duration = Duration::from_millis(2);
         if Instant::now() >= self.end {

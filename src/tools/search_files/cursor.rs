@@ -8,13 +8,13 @@ use crate::tools::walk_arguments::{is_item_path, no_next};
 
 /// The place of an item: `LINE:COLUMN:PATH` of a match, `:PATH` of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Cursor {
     pub path: String,
     /// The line and the column of the match.
     pub at: Option<(u64, u64)>,
 }
 
-impl Place {
+impl Cursor {
     pub fn of(item: &Item) -> Self {
         let at = match item {
             Item::Match(found) => Some((found.line, found.column)),
@@ -44,7 +44,7 @@ fn positive(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| is_plain)
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((line, column)) = self.at {
             write!(f, "{line}:{column}")?;
@@ -55,12 +55,12 @@ impl fmt::Display for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::Cursor;
 
     #[test]
     fn a_place_comes_back_from_its_text() {
         for text in [":a", "1:2:src/a.ts", "12:1:a:b", ":1:2:x", r"1:1:\\srv\x", ":\u{2028}"] {
-            assert_eq!(Place::parse(text).unwrap().to_string(), text);
+            assert_eq!(Cursor::parse(text).unwrap().to_string(), text);
         }
     }
 
@@ -70,7 +70,7 @@ mod tests {
             "", ":", "a", "1:a", "0:1:a", "1:0:a", "01:1:a", "+1:1:a", "1:1:../a", "1:1:/a", ":a/",
             ":.", ":a//b",
         ] {
-            assert!(Place::parse(text).is_err(), "{text:?}");
+            assert!(Cursor::parse(text).is_err(), "{text:?}");
         }
     }
 }

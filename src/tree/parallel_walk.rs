@@ -1,11 +1,11 @@
-//! The sweep: every entry beneath a folder, by several threads at once and in no order.
+//! The parallel walk: every entry beneath a folder, by several threads at once and in no order.
 //!
-//! A sweep sees what a [`Walk`](super::Walk) sees, and leaves out what that leaves out. Most of the time
-//! is the system's, which opens and lists folders, so threads share it well. Each thread goes depth
-//! first, and gives away folders only while others have none.
+//! It gives the same entries as a [`Walk`](super::Walk), and leaves out the same ones. The system spends
+//! most of the time, because it opens and lists the folders. Several threads therefore speed it up. Each
+//! thread goes depth first, and gives folders to the queue only while another thread has none.
 //!
-//! Rules are bounded for a walk as a whole, in its order. A sweep has no order, so it gives each thread
-//! its share of the bounds; if that does not do, the sweep gives up.
+//! The cost of rules is bounded for a walk as a whole. A parallel walk has no order, so each of its threads gets an
+//! equal share of the bounds. If a share is too small, the walk ends with [`ParallelError::NeedsWalk`].
 
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::entry_paths::EntryPaths;
 use super::lister::Lister;
 use super::read_folder::{ENTRIES_PER_QUESTION, ReadFolder};
 use super::rules::{RuleReader, Rules};
-use super::selection::{Fate, LeftOut, Selection};
+use super::selection::{Fate, Selection, SkipReason};
 use super::walk::{WalkEntry, WalkError, is_gone, shown};
 use crate::path::WorkspacePath;
 use crate::sandbox::{EntryKind, EntryName, ListedFolder, Sandbox};
@@ -25,49 +25,49 @@ use crate::sandbox::{EntryKind, EntryName, ListedFolder, Sandbox};
 /// More threads than this wait for the system's own locks.
 const MAX_THREADS: usize = 8;
 
-/// Deeper trees are not swept: the folders on the way to those that wait are held open.
+/// Deeper trees take a walk by one thread: the folders on the way to those that wait are held open.
 const MAX_DEPTH: usize = 40;
 
-/// What one thread of a sweep gathers.
-pub trait Gather: Send {
+/// Takes the entries that one thread of a parallel walk finds.
+pub trait Collect: Send {
     /// An entry that is given.
     fn entry(&mut self, entry: &WalkEntry<'_>);
 
     /// An entry that is left out and counted. A folder that cannot be read has a `/` after its path,
     /// because a walk counts it where its contents would stand.
-    fn left_out(&mut self, path: &str, reason: LeftOut);
+    fn left_out(&mut self, path: &str, reason: SkipReason);
 }
 
-/// The result of a sweep.
+/// The result of a parallel walk.
 #[derive(Debug)]
-pub struct Swept<G> {
-    /// What each thread has gathered.
-    pub gathered: Vec<G>,
+pub struct ParallelResult<G> {
+    /// What each thread has collected.
+    pub collected: Vec<G>,
     /// How many names were looked at, those that were left out included.
     pub looked_at: usize,
 }
 
-/// Why a sweep ends without a result.
+/// Why a parallel walk ends without a result.
 #[derive(Debug)]
-pub enum SweepError {
+pub enum ParallelError {
     /// A walk would end for the same reason.
     Walk(WalkError),
     /// The tree is too deep, or its rules are too many: it takes a walk.
-    Unfit,
+    NeedsWalk,
 }
 
-impl From<WalkError> for SweepError {
+impl From<WalkError> for ParallelError {
     fn from(error: WalkError) -> Self {
         Self::Walk(error)
     }
 }
 
-/// The folder and the rules of a sweep.
+/// The folder and the rules of a parallel walk.
 #[derive(Clone, Copy)]
-pub struct Sweep<'run> {
+pub struct ParallelWalk<'run> {
     /// The workspace.
     pub sandbox: &'run Sandbox,
-    /// The folder that the sweep begins at, as of [`Walk::begin`](super::Walk::begin).
+    /// The folder that the walk begins at, as of [`Walk::begin`](super::Walk::begin).
     pub start: &'run WorkspacePath,
     /// The entries that are given.
     pub selection: &'run Selection,
@@ -86,13 +86,13 @@ struct Pending<'run> {
     rules: Option<Arc<Rules>>,
 }
 
-impl Sweep<'_> {
-    /// Sweeps. `new` makes what a thread gathers into.
+impl ParallelWalk<'_> {
+    /// Walks. `new` makes the collection of one thread.
     ///
     /// # Errors
     ///
-    /// [`SweepError`].
-    pub fn run<G: Gather>(self, new: impl Fn() -> G) -> Result<Swept<G>, SweepError> {
+    /// [`ParallelError`].
+    pub fn run<G: Collect>(self, new: impl Fn() -> G) -> Result<ParallelResult<G>, ParallelError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let queue = Queue::new(threads);
         let worker = || Worker::new(self, &queue, threads, new());
@@ -113,48 +113,53 @@ impl Sweep<'_> {
             });
             iter::once(first).chain(others).collect::<Result<Vec<_>, _>>()
         })?;
-        Ok(Swept {
+        Ok(ParallelResult {
             looked_at: workers.iter().map(|worker| worker.looked_at).sum(),
-            gathered: workers.into_iter().map(|worker| worker.gathered).collect(),
+            collected: workers.into_iter().map(|worker| worker.collected).collect(),
         })
     }
 }
 
-/// One thread's part of a sweep.
+/// One thread's part of a parallel walk.
 struct Worker<'run, 'queue, G> {
-    sweep: Sweep<'run>,
+    walk: ParallelWalk<'run>,
     queue: &'queue Queue<'run>,
     default_excludes: bool,
     rules: Option<RuleReader>,
     stack: Vec<Pending<'run>>,
-    gathered: G,
+    collected: G,
     looked_at: usize,
 }
 
-impl<'run, 'queue, G: Gather> Worker<'run, 'queue, G> {
-    fn new(sweep: Sweep<'run>, queue: &'queue Queue<'run>, threads: usize, gathered: G) -> Self {
-        let start = Path::new(sweep.start.as_str());
+impl<'run, 'queue, G: Collect> Worker<'run, 'queue, G> {
+    fn new(
+        walk: ParallelWalk<'run>,
+        queue: &'queue Queue<'run>,
+        threads: usize,
+        collected: G,
+    ) -> Self {
+        let start = Path::new(walk.start.as_str());
         Self {
-            sweep,
+            walk,
             queue,
-            default_excludes: sweep.selection.excludes_by_default(start),
-            rules: sweep.gitignore.then(|| RuleReader::with_share_of(threads)),
+            default_excludes: walk.selection.excludes_by_default(start),
+            rules: walk.gitignore.then(|| RuleReader::with_share_of(threads)),
             stack: Vec::new(),
-            gathered,
+            collected,
             looked_at: 0,
         }
     }
 
-    /// Reads the folder that the sweep begins at.
-    fn begin(&mut self, folder: ListedFolder<'run>) -> Result<(), SweepError> {
-        let path = PathBuf::from(self.sweep.start.as_str());
-        let read = ReadFolder::read(folder, usize::MAX, &self.sweep.cancelled);
-        let above = self.lister().rules_above(self.sweep.sandbox, &path);
+    /// Reads the folder that the walk begins at.
+    fn begin(&mut self, folder: ListedFolder<'run>) -> Result<(), ParallelError> {
+        let path = PathBuf::from(self.walk.start.as_str());
+        let read = ReadFolder::read(folder, usize::MAX, &self.walk.cancelled);
+        let above = self.lister().rules_above(self.walk.sandbox, &path);
         self.look_at(read.map_err(WalkError::from)?, &path, 0, above)
     }
 
     /// Reads folders until no thread has any.
-    fn work(mut self) -> Result<Self, SweepError> {
+    fn work(mut self) -> Result<Self, ParallelError> {
         let queue = self.queue;
         let _end = EndOnPanic(queue);
         while !queue.is_over()
@@ -164,31 +169,31 @@ impl<'run, 'queue, G: Gather> Worker<'run, 'queue, G> {
                 queue.end();
                 return Err(error);
             }
-            if queue.is_hungry() && self.stack.len() > 1 {
+            if queue.has_idle_thread() && self.stack.len() > 1 {
                 // The first ones hold the largest trees.
                 let half = self.stack.len() / 2;
                 queue.give(self.stack.drain(..half));
             }
         }
         let is_fit = self.rules.take().is_none_or(RuleReader::has_heeded_all);
-        if is_fit { Ok(self) } else { Err(SweepError::Unfit) }
+        if is_fit { Ok(self) } else { Err(ParallelError::NeedsWalk) }
     }
 
-    fn read(&mut self, pending: Pending<'run>) -> Result<(), SweepError> {
+    fn read(&mut self, pending: Pending<'run>) -> Result<(), ParallelError> {
         let Pending { above, name, path, depth, rules } = pending;
         if depth > MAX_DEPTH {
-            return Err(SweepError::Unfit);
+            return Err(ParallelError::NeedsWalk);
         }
         let read = above
             .open_folder(&name)
             .map_err(WalkError::Open)
-            .and_then(|folder| Ok(ReadFolder::read(folder, usize::MAX, &self.sweep.cancelled)?));
+            .and_then(|folder| Ok(ReadFolder::read(folder, usize::MAX, &self.walk.cancelled)?));
         match read {
             Ok(read) => self.look_at(read, &path, depth, rules),
             Err(WalkError::Open(error)) => {
                 if !is_gone(&error) {
                     let path = shown(&path) + "/";
-                    self.gathered.left_out(&path, LeftOut::Unreadable);
+                    self.collected.left_out(&path, SkipReason::Unreadable);
                 }
                 Ok(())
             }
@@ -196,30 +201,30 @@ impl<'run, 'queue, G: Gather> Worker<'run, 'queue, G> {
         }
     }
 
-    /// Gathers the entries of a folder, and has its folders wait to be read.
+    /// Collects the entries of a folder, and has its folders wait to be read.
     fn look_at(
         &mut self,
         read: ReadFolder<'run>,
         path: &Path,
         depth: usize,
         above: Option<Arc<Rules>>,
-    ) -> Result<(), SweepError> {
+    ) -> Result<(), ParallelError> {
         self.looked_at += read.entries.len();
         let depth = depth + 1;
         let rules = self.lister().rules_of(&read, path, above);
         let folder = Arc::new(read.folder);
         let mut paths = EntryPaths::of(path);
         for (index, (name, kind)) in read.entries.into_iter().enumerate() {
-            if index.is_multiple_of(ENTRIES_PER_QUESTION) && (self.sweep.cancelled)() {
+            if index.is_multiple_of(ENTRIES_PER_QUESTION) && (self.walk.cancelled)() {
                 return Err(WalkError::Cancelled.into());
             }
             let path = paths.at(name.as_os_str());
             let lister = self.lister();
-            let seen = lister.see(name.as_listed(kind), path, rules.as_deref());
-            let fate = self.sweep.selection.fate_of(&seen, self.default_excludes);
+            let seen = lister.listed_entry(name.as_listed(kind), path, rules.as_deref());
+            let fate = self.walk.selection.fate_of(&seen, self.default_excludes);
             match fate {
                 Fate::Unwanted => {}
-                Fate::LeftOut(reason) => self.gathered.left_out(&shown(path), reason),
+                Fate::Skipped(reason) => self.collected.left_out(&shown(path), reason),
                 Fate::Entered | Fate::Given => {
                     let above = || Arc::clone(&folder);
                     if kind == EntryKind::Folder {
@@ -228,7 +233,7 @@ impl<'run, 'queue, G: Gather> Worker<'run, 'queue, G> {
                     }
                     if fate == Fate::Given {
                         let entry = WalkEntry::new(shown(path), depth, kind, name, above());
-                        self.gathered.entry(&entry);
+                        self.collected.entry(&entry);
                     }
                 }
             }
@@ -237,7 +242,7 @@ impl<'run, 'queue, G: Gather> Worker<'run, 'queue, G> {
     }
 
     fn lister(&self) -> Lister<'_> {
-        Lister { rules: self.rules.as_ref(), cancelled: &self.sweep.cancelled }
+        Lister { rules: self.rules.as_ref(), cancelled: &self.walk.cancelled }
     }
 }
 
@@ -246,7 +251,7 @@ struct Queue<'run> {
     state: Mutex<QueueState<'run>>,
     changed: Condvar,
     /// How many threads wait for a folder. It changes under the lock alone, and so does the next one.
-    hungry: AtomicUsize,
+    idle: AtomicUsize,
     is_over: AtomicBool,
 }
 
@@ -260,13 +265,13 @@ impl<'run> Queue<'run> {
         Self {
             state: Mutex::new(QueueState { folders: Vec::new(), threads }),
             changed: Condvar::new(),
-            hungry: AtomicUsize::new(0),
+            idle: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         }
     }
 
-    fn is_hungry(&self) -> bool {
-        self.hungry.load(Ordering::Relaxed) > 0
+    fn has_idle_thread(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 
     fn give(&self, folders: impl Iterator<Item = Pending<'run>>) {
@@ -284,13 +289,13 @@ impl<'run> Queue<'run> {
             if let Some(folder) = state.folders.pop() {
                 return Some(folder);
             }
-            if self.hungry.fetch_add(1, Ordering::Relaxed) + 1 == state.threads {
+            if self.idle.fetch_add(1, Ordering::Relaxed) + 1 == state.threads {
                 drop(state);
                 self.end();
                 return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            self.hungry.fetch_sub(1, Ordering::Relaxed);
+            self.idle.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
