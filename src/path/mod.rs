@@ -234,6 +234,11 @@ impl fmt::Display for WorkspacePath {
     }
 }
 
+/// A path of which a tool changes what stands there: stricter than a [`WorkspacePath`] for the same
+/// reasons as a [`NewFilePath`], but it may be absolute inside the root, and may name a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryPath(WorkspacePath);
+
 /// A path at which a file may be created: stricter than a [`WorkspacePath`], because people and
 /// programs must find the new file again under the name that was meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,38 +287,9 @@ impl NewFilePath {
     ///
     /// [`NewFileRefusal`] says which rule the spelling breaks.
     pub fn parse(text: &str) -> Result<Self, NewFileRefusal> {
-        let parsed = WorkspacePath::parse(text);
-        if let Err(refusal @ (PathRefusal::Blank | PathRefusal::Nul)) = parsed {
-            return Err(refusal.into());
-        }
-        // Also in a component that a `..` takes back: the path was meant to be another.
-        for character in text.chars() {
-            if character.is_control() {
-                return Err(NewFileRefusal::ControlCharacter);
-            }
-            if is_invisible(character) {
-                return Err(NewFileRefusal::Invisible(character));
-            }
-        }
-        if let Some(misspelling) = Misspelling::of(text) {
-            return Err(misspelling.into());
-        }
-        let path = parsed?;
-        // `C:` and `C:x` are drives to Windows, and files to no other program that was told of them.
-        if matches!(path.as_str().as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
-            return Err(PathRefusal::DriveOrShare.into());
-        }
+        let path = parse_to_change(text)?;
         if path.is_root() || path.must_be_directory() {
             return Err(NewFileRefusal::NamesFolder);
-        }
-        if path.names().next() == Some("~") {
-            return Err(NewFileRefusal::Tilde);
-        }
-        if path.names().any(|name| name.len() > MAX_NAME_BYTES) {
-            return Err(NewFileRefusal::NameTooLong);
-        }
-        if path.as_str().len() > MAX_PATH_BYTES {
-            return Err(NewFileRefusal::PathTooLong);
         }
         Ok(Self(path))
     }
@@ -323,6 +299,69 @@ impl NewFilePath {
     pub fn as_path(&self) -> &WorkspacePath {
         &self.0
     }
+}
+
+impl EntryPath {
+    /// Parses the path of an entry to change. For an absolute path, `inside` gives the part that lies
+    /// beneath the root, or `None` if the path lies elsewhere; the rules hold for that part.
+    ///
+    /// # Errors
+    ///
+    /// [`NewFileRefusal`] says which rule the spelling breaks.
+    pub fn parse(
+        text: &str,
+        inside: impl FnOnce(&str) -> Option<String>,
+    ) -> Result<Self, NewFileRefusal> {
+        let beneath = if is_absolute_anywhere(text) { inside(text) } else { None };
+        match beneath {
+            // The root itself.
+            Some(beneath) if beneath.is_empty() => Ok(Self(WorkspacePath::root())),
+            Some(beneath) => parse_to_change(&beneath).map(Self),
+            None => parse_to_change(text).map(Self),
+        }
+    }
+
+    /// The path itself.
+    #[must_use]
+    pub fn as_path(&self) -> &WorkspacePath {
+        &self.0
+    }
+}
+
+/// The path of an entry that is made or changed. People and programs must find it again under the name
+/// that was meant.
+fn parse_to_change(text: &str) -> Result<WorkspacePath, NewFileRefusal> {
+    let parsed = WorkspacePath::parse(text);
+    if let Err(refusal @ (PathRefusal::Blank | PathRefusal::Nul)) = parsed {
+        return Err(refusal.into());
+    }
+    // Also in a component that a `..` takes back: the path was meant to be another.
+    for character in text.chars() {
+        if character.is_control() {
+            return Err(NewFileRefusal::ControlCharacter);
+        }
+        if is_invisible(character) {
+            return Err(NewFileRefusal::Invisible(character));
+        }
+    }
+    if let Some(misspelling) = Misspelling::of(text) {
+        return Err(misspelling.into());
+    }
+    let path = parsed?;
+    // `C:` and `C:x` are drives to Windows, and files to no other program that was told of them.
+    if matches!(path.as_str().as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
+        return Err(PathRefusal::DriveOrShare.into());
+    }
+    if path.names().next() == Some("~") {
+        return Err(NewFileRefusal::Tilde);
+    }
+    if path.names().any(|name| name.len() > MAX_NAME_BYTES) {
+        return Err(NewFileRefusal::NameTooLong);
+    }
+    if path.as_str().len() > MAX_PATH_BYTES {
+        return Err(NewFileRefusal::PathTooLong);
+    }
+    Ok(path)
 }
 
 /// Whether a character separates components: `\` as well as `/`, on every system.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::buffer::ReadBuffer;
+use super::entry::FolderId;
 use super::error::{FileSize, OpenError, ReadError};
 use super::system;
 
@@ -16,6 +17,10 @@ pub struct OpenFile {
     pub(super) size: u64,
     modified: Option<SystemTime>,
 }
+
+/// Tells one file of the machine from all others, as long as it exists: its device, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId(FolderId);
 
 /// The result of reading a file without waiting.
 #[derive(Debug)]
@@ -55,6 +60,12 @@ impl OpenFile {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Which file it is; `None` if the system does not say.
+    #[must_use]
+    pub fn id(&self) -> Option<FileId> {
+        system::file_id(&self.file).ok().map(FileId)
     }
 
     /// Whether the file has just these bytes. Takes little memory, and reads no further than the first

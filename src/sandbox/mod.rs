@@ -52,7 +52,7 @@ mod walk;
 pub use buffer::ReadBuffer;
 pub use entry::{EntryFacts, EntryKind, EntryName, Listed, MAX_LINKS};
 pub use error::{FileSize, OpenError, ReadError, RootError};
-pub use file::{CachedRead, FileFacts, OpenFile};
+pub use file::{CachedRead, FileFacts, FileId, OpenFile};
 pub use list::ListedFolder;
 pub use put::content::{Before, NewContent, Visibility, Written};
 pub use put::error::{Flaw, MAX_COMPARED_BYTES, Stray, WriteError};

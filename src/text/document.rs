@@ -22,7 +22,7 @@ use super::lines::Lines;
 ///
 /// let document = Document::parse(b"\xEF\xBB\xBFone\r\ntwo\r\n")?;
 /// assert_eq!(document.view(), "one\ntwo\n");
-/// assert_eq!(document.replace(&[(4..7, "2\n3")]), b"\xEF\xBB\xBFone\r\n2\r\n3\r\n");
+/// assert_eq!(document.replace([(4..7, "2\n3")]), b"\xEF\xBB\xBFone\r\n2\r\n3\r\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -35,6 +35,11 @@ pub struct Document<'file> {
     crlf: Vec<usize>,
     lines: Lines,
 }
+
+/// Spans of a view, each with the text that replaces it.
+pub trait Replacements<'text>: IntoIterator<Item = (Range<usize>, &'text str)> + Clone {}
+
+impl<'text, I: IntoIterator<Item = (Range<usize>, &'text str)> + Clone> Replacements<'text> for I {}
 
 /// A place in a view, as people and models count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,8 +145,8 @@ impl<'file> Document<'file> {
     ///
     /// Takes time linear in the file and the replacements, however many there are.
     #[must_use]
-    pub fn replace(&self, replacements: &[(Range<usize>, &str)]) -> Vec<u8> {
-        let size = usize::try_from(self.size_after(replacements)).unwrap_or(usize::MAX);
+    pub fn replace<'text>(&self, replacements: impl Replacements<'text>) -> Vec<u8> {
+        let size = usize::try_from(self.size_after(replacements.clone())).unwrap_or(usize::MAX);
         let mut edited = Vec::with_capacity(size);
         self.write_replaced(replacements, &mut |bytes| edited.extend_from_slice(bytes));
         edited
@@ -150,18 +155,22 @@ impl<'file> Document<'file> {
     /// How many bytes [`Document::replace`] gives, without the memory for them: a caller with a limit
     /// asks first.
     #[must_use]
-    pub fn size_after(&self, replacements: &[(Range<usize>, &str)]) -> u64 {
+    pub fn size_after<'text>(&self, replacements: impl Replacements<'text>) -> u64 {
         let mut size = 0;
         self.write_replaced(replacements, &mut |bytes| size += bytes.len() as u64);
         size
     }
 
-    fn write_replaced(&self, replacements: &[(Range<usize>, &str)], write: &mut dyn FnMut(&[u8])) {
+    fn write_replaced<'text>(
+        &self,
+        replacements: impl Replacements<'text>,
+        write: &mut dyn FnMut(&[u8]),
+    ) {
         let mut line_ends = LineEnds::of(self.view.as_bytes());
         let mut copied = 0;
         for (span, text) in replacements {
             write(&self.bytes[copied..self.byte_offset(span.start)]);
-            self.write_text(text, span, &mut line_ends, write);
+            self.write_text(text, &span, &mut line_ends, write);
             copied = self.byte_offset(span.end);
         }
         write(&self.bytes[copied..]);

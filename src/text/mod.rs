@@ -30,16 +30,18 @@ mod line_ends;
 mod line_spans;
 mod lines;
 mod searched;
+mod unified_diff;
 mod window;
 
 pub use decode::{
     BINARY_CHECK_BYTES, Decoded, InvalidUtf8, MAX_STRING_BYTES, NotText, WideEncoding, decode,
     decode_lossy, end_of_last_character, is_plain_text, without_byte_order_mark,
 };
-pub use document::{Document, Position};
+pub use document::{Document, Position, Replacements};
 pub use line_ends::{normalise_line_ends, to_written_form};
 pub use line_spans::{block_end, line_around, line_end};
 pub use searched::{NotSearched, searched_text};
+pub use unified_diff::{Change, UnifiedDiff};
 pub use window::{LineWindow, WindowText};
 
 #[cfg(test)]

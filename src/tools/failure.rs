@@ -1,13 +1,14 @@
 //! The errors that the tools of docs/contract.md §9 share: a code, a sentence, the path at fault.
 
 use std::fmt;
+use std::io;
 
 use super::error_text;
 use super::read_file::{ReadFileError, ReadFileErrorCode};
 use crate::argument::ArgumentError;
 use crate::memory::OutOfMemory;
-use crate::path::{PathRefusal, Printable, last_name, shown_path};
-use crate::sandbox::{OpenError, ReadError, RootError, Sandbox};
+use crate::path::{NewFileRefusal, PathRefusal, Printable, last_name, shown_path};
+use crate::sandbox::{OpenError, ReadError, RootError, Sandbox, WriteError};
 use crate::text::NotText;
 
 /// The codes, in the order in which a call is checked for them.
@@ -15,6 +16,8 @@ use crate::text::NotText;
 pub enum ErrorCode {
     /// An argument breaks its rule, or the context has no usable root.
     InvalidArgument,
+    /// The host lets its tools write nothing.
+    ReadOnly,
     /// A path leads out of the workspace.
     SandboxViolation,
     /// Nothing stands at the path.
@@ -29,8 +32,20 @@ pub enum ErrorCode {
     SizeLimitExceeded,
     /// A file is not text.
     BinaryNotSupported,
-    /// Another program keeps the file for a moment.
+    /// The file is not the one that was expected.
+    Stale,
+    /// Something stands where nothing should.
+    AlreadyExists,
+    /// Other programs keep or change the file.
     Contended,
+    /// The call would change nothing.
+    NoChange,
+    /// A text to replace does not occur.
+    NoMatch,
+    /// A text to replace occurs more than once.
+    MultipleMatches,
+    /// Two edits of a call touch each other.
+    EditOverlap,
     /// A pattern does not compile.
     InvalidRegex,
     /// The call has used up its time.
@@ -45,6 +60,7 @@ impl ErrorCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::ReadOnly => "READ_ONLY",
             Self::SandboxViolation => "SANDBOX_VIOLATION",
             Self::NotFound => "NOT_FOUND",
             Self::PermissionDenied => "PERMISSION_DENIED",
@@ -52,7 +68,13 @@ impl ErrorCode {
             Self::NotDirectory => "NOT_DIRECTORY",
             Self::SizeLimitExceeded => "SIZE_LIMIT_EXCEEDED",
             Self::BinaryNotSupported => "BINARY_NOT_SUPPORTED",
+            Self::Stale => "STALE",
+            Self::AlreadyExists => "ALREADY_EXISTS",
             Self::Contended => "CONTENDED",
+            Self::NoChange => "NO_CHANGE",
+            Self::NoMatch => "NO_MATCH",
+            Self::MultipleMatches => "MULTIPLE_MATCHES",
+            Self::EditOverlap => "EDIT_OVERLAP",
             Self::InvalidRegex => "INVALID_REGEX",
             Self::Timeout => "TIMEOUT",
             Self::Internal => "INTERNAL",
@@ -77,6 +99,12 @@ pub enum Detail {
     Number(u64),
     /// A text.
     Text(String),
+    /// Several counts.
+    Numbers(Vec<u64>),
+    /// Nothing where there might be something.
+    Null,
+    /// An object.
+    Object(Vec<(&'static str, Detail)>),
 }
 
 impl Failure {
@@ -120,6 +148,25 @@ impl Failure {
         let sentence = refusal.to_string();
         let rest = sentence.strip_prefix("path").unwrap_or(&sentence);
         Self::new(code, format!("{argument}{rest}")).at(shown_path(given))
+    }
+
+    /// The refusal of the spelling of a path at which something is to change.
+    #[must_use]
+    pub fn of_entry_spelling(refusal: &NewFileRefusal, argument: &str, given: &str) -> Self {
+        match refusal {
+            NewFileRefusal::Path(PathRefusal::WindowsName(_)) => {}
+            NewFileRefusal::Path(refusal) => return Self::of_spelling(*refusal, argument, given),
+            _ => {}
+        }
+        let sentence = refusal.to_string();
+        let rest = sentence.strip_prefix("path").unwrap_or(&sentence);
+        Self::new(ErrorCode::InvalidArgument, format!("{argument}{rest}")).at(shown_path(given))
+    }
+
+    /// The failure of a call that would write, where the host lets its tools write nothing.
+    #[must_use]
+    pub fn read_only() -> Self {
+        Self::new(ErrorCode::ReadOnly, "the workspace is read-only")
     }
 
     /// The same failure at a path relative to the root, `.` for the root itself.
@@ -222,6 +269,41 @@ impl From<ReadError> for Failure {
             ReadError::System(_) => ErrorCode::Internal,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        let code = code_of_write(&error);
+        match error {
+            WriteError::Open(error) => error.into(),
+            WriteError::Cancelled => Self::cancelled(),
+            error => Self::new(code, error_text::write_error(&error)),
+        }
+    }
+}
+
+fn code_of_write(error: &WriteError) -> ErrorCode {
+    match error {
+        WriteError::FileInTheWay => ErrorCode::NotDirectory,
+        WriteError::NameTooLong | WriteError::DanglingLink => ErrorCode::NotFound,
+        WriteError::IsDirectory | WriteError::NotRegularFile => ErrorCode::NotFile,
+        WriteError::Exists => ErrorCode::AlreadyExists,
+        WriteError::Changed => ErrorCode::Stale,
+        WriteError::AppendOnly
+        | WriteError::Unreadable
+        | WriteError::AccessNotKept
+        | WriteError::MountPoint => ErrorCode::PermissionDenied,
+        WriteError::TooLargeToCompare => ErrorCode::SizeLimitExceeded,
+        WriteError::BeingWritten | WriteError::Contended => ErrorCode::Contended,
+        WriteError::Kept { because, .. } => code_of_write(because),
+        WriteError::Folder(error) | WriteError::System(error) => match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                ErrorCode::PermissionDenied
+            }
+            _ => ErrorCode::Internal,
+        },
+        WriteError::Open(_) | WriteError::Cancelled | WriteError::Flawed(_) => ErrorCode::Internal,
     }
 }
 

@@ -10,12 +10,14 @@
 //! | [`source`] | `workspace.read_file` (TUL-001): source documents by DocPath |
 //! | [`snapshot`] | the workspace snapshot of TUL-004 §7.5, for a boot prompt |
 //! | [`search_files`] | `regexp_search` (docs/contract.md §13): lines by a regular expression |
+//! | [`edit_file`] | `edit_file` (docs/contract.md §10): exact replacements in one file |
 //! | [`find_files`] | `find_files` (docs/contract.md §13): paths by glob |
 //! | [`tree`] | `tree` (§13): the folder tree as objects |
 //! | [`near_miss`] | the paths that a model may have meant by one at which nothing stands |
 //! | [`resolve_path`] | the absolute path of a model's path, by its spelling alone |
 
 pub mod create_file;
+pub mod edit_file;
 mod error_text;
 pub mod failure;
 pub mod file_uri;

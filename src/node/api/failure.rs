@@ -53,18 +53,27 @@ impl<F: HasErrorName> JsError for FailureOf<F> {
 
     fn details(&self) -> Vec<(&'static str, Property)> {
         let path = ("path", self.failure.path().to_owned().into());
-        let others = self.failure.details().iter().map(|(name, detail)| {
-            let value = match detail {
-                Detail::Number(count) => Property::Number(number(*count)),
-                Detail::Text(text) => Property::Text(text.clone()),
-            };
-            (*name, value)
-        });
+        let others =
+            self.failure.details().iter().map(|(name, detail)| (*name, property_of(detail)));
         std::iter::once(path).chain(others).collect()
     }
 
     fn was_aborted(&self) -> bool {
         self.failure.is_cancelled()
+    }
+}
+
+fn property_of(detail: &Detail) -> Property {
+    match detail {
+        Detail::Number(count) => Property::Number(number(*count)),
+        Detail::Text(text) => Property::Text(text.clone()),
+        Detail::Numbers(counts) => {
+            Property::Numbers(counts.iter().map(|count| number(*count)).collect())
+        }
+        Detail::Null => Property::Null,
+        Detail::Object(fields) => Property::Object(
+            fields.iter().map(|(name, detail)| (*name, property_of(detail))).collect(),
+        ),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `Error` objects with a name, a code and a stack of their own.
 
-use napi::bindgen_prelude::{JsObjectValue, Object, Unknown};
+use napi::bindgen_prelude::{JsObjectValue, Null, Object, Unknown};
 use napi::{Env, JsValue, PropertyAttributes, Status, ValueType};
 
-use super::object::is_of;
+use super::object::{define, is_of, plain};
 use super::raw::{self, Reference, to_js};
 use super::text;
 
@@ -25,6 +25,12 @@ pub enum Property {
     Number(f64),
     /// A string.
     Text(String),
+    /// An array of numbers.
+    Numbers(Vec<f64>),
+    /// `null`.
+    Null,
+    /// An object with these properties.
+    Object(Vec<(&'static str, Property)>),
 }
 
 impl From<String> for Property {
@@ -47,13 +53,26 @@ impl ErrorObject<'_> {
         if let Some(cause) = cause {
             define_hidden(&mut object, "cause", cause.value(env)?)?;
         }
-        for (key, value) in properties {
-            match value {
-                Property::Number(number) => object.set_named_property(key, number)?,
-                Property::Text(text) => object.set_named_property(key, text)?,
+        let properties: napi::Result<Vec<_>> =
+            properties.into_iter().map(|(key, value)| Ok((key, value.into_js(env)?))).collect();
+        define(&mut object, &properties?)?;
+        to_js(env, object)
+    }
+}
+
+impl Property {
+    fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
+        match self {
+            Self::Number(number) => to_js(env, number),
+            Self::Text(text) => to_js(env, text),
+            Self::Numbers(numbers) => to_js(env, numbers),
+            Self::Null => to_js(env, Null),
+            Self::Object(fields) => {
+                let fields: napi::Result<Vec<_>> =
+                    fields.into_iter().map(|(key, value)| Ok((key, value.into_js(env)?))).collect();
+                plain(env, &fields?)
             }
         }
-        to_js(env, object)
     }
 }
 

@@ -25,7 +25,7 @@ use super::folders::{FolderError, MadeFolders};
 use super::place::{self, Located, MissingFolders, Place};
 use super::root::Sandbox;
 use super::system::Directory;
-use crate::path::{NewFilePath, WorkspacePath};
+use crate::path::{EntryPath, NewFilePath, WorkspacePath};
 
 pub(super) mod content;
 pub(super) mod error;
@@ -59,7 +59,50 @@ impl Sandbox {
         content: &NewContent<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Written, WriteError> {
-        let writing = Writing { root: self, path: path.as_path(), content, cancelled };
+        self.write(path.as_path(), content, cancelled)
+    }
+
+    /// [`Sandbox::write_file`] of a file that stands there: `content` says what is expected of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::write_file`].
+    pub fn replace_file(
+        &self,
+        path: &EntryPath,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Written, WriteError> {
+        self.write(path.as_path(), content, cancelled)
+    }
+
+    /// Checks that the process may replace the file at a path. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The [`WriteError`] with which [`Sandbox::replace_file`] would end before it begins.
+    pub fn check_replaceable(&self, path: &EntryPath) -> Result<(), WriteError> {
+        let content = NewContent { bytes: b"", overwrite: true, expected: None, durable: false };
+        let writing =
+            Writing { root: self, path: path.as_path(), content: &content, cancelled: &|| false };
+        let checked = writing.look().and_then(|target| match target {
+            Target::File(place) => Ok(system::check_replaceable(&place.folder, &place.name)?),
+            Target::Free(_) | Target::FoldersMissing(_) => Err(OpenError::NotFound.into()),
+        });
+        match checked {
+            // What has changed meanwhile is seen once more by the write.
+            Ok(()) | Err(AttemptError::Raced) => Ok(()),
+            Err(AttemptError::Failed(error)) => Err(error),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &WorkspacePath,
+        content: &NewContent<'_>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Written, WriteError> {
+        let writing = Writing { root: self, path, content, cancelled };
         writing.run().map_err(|error| {
             if self.is_gone() { WriteError::Open(OpenError::RootGone) } else { error }
         })

@@ -33,7 +33,7 @@ pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
 pub(super) use unix::error::open_error;
 #[cfg(unix)]
 pub(super) use unix::folder::{
-    entry_facts, folder_id, kind_at, make_folder, remove_folder, sync_folder,
+    entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder,
 };
 #[cfg(unix)]
 pub(super) use unix::handle::Directory;
@@ -52,7 +52,7 @@ pub(super) use unix::spelling::steps_beneath;
 #[cfg(windows)]
 pub(super) use windows::{
     error::is_locked,
-    folder::{entry_facts, folder_id, kind_at, make_folder, remove_folder, sync_folder},
+    folder::{entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder},
     handle::Directory,
     list::visit_entries,
     open::{

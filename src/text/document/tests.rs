@@ -82,7 +82,7 @@ impl Model {
 fn edited(file: &str, old: &str, new: &str) -> String {
     let document = Document::parse(file.as_bytes()).unwrap();
     let start = document.view().find(old).unwrap();
-    String::from_utf8(document.replace(&[(start..start + old.len(), new)])).unwrap()
+    String::from_utf8(document.replace([(start..start + old.len(), new)])).unwrap()
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn many_replacements_on_one_long_line_take_linear_time() {
     let file = "ab".repeat(1 << 20);
     let document = Document::parse(file.as_bytes()).unwrap();
     let replacements: Vec<_> = (0..1 << 20).map(|at| (2 * at..2 * at + 1, "\n")).collect();
-    let edited = document.replace(&replacements);
+    let edited = document.replace(replacements.iter().cloned());
     assert_eq!(edited, "\nb".repeat(1 << 20).as_bytes());
 }
 
@@ -188,8 +188,8 @@ proptest! {
             .map(|(run, text)| (offsets[run.start]..offsets[run.end], &**text))
             .collect();
         let document = Document::parse(file.as_bytes()).unwrap();
-        let edited = document.replace(&spans);
-        prop_assert_eq!(document.size_after(&spans), edited.len() as u64);
+        let edited = document.replace(spans.iter().cloned());
+        prop_assert_eq!(document.size_after(spans.iter().cloned()), edited.len() as u64);
         prop_assert_eq!(edited, model.replace(&runs));
     }
 
@@ -222,7 +222,7 @@ proptest! {
     fn nothing_replaced_changes_nothing(file in file()) {
         let document = Document::parse(file.as_bytes()).unwrap();
         let whole = document.view().to_owned();
-        prop_assert_eq!(document.replace(&[]), file.as_bytes());
-        prop_assert_eq!(document.replace(&[(0..whole.len(), &whole)]), file.as_bytes());
+        prop_assert_eq!(document.replace([]), file.as_bytes());
+        prop_assert_eq!(document.replace([(0..whole.len(), &*whole)]), file.as_bytes());
     }
 }

@@ -147,18 +147,22 @@ pub(super) fn replace(
     replace_from(|folder, mode| Draft::unnamed(folder, mode), folder, name, content, checks)
 }
 
+/// Checks that a file may be replaced, as far as the system tells without a change.
+pub(super) fn check_replaceable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
+    check_writable(folder, name)?;
+    refuse_append_only(folder)?;
+    check_access(folder, OsStr::new("."), Access::WRITE_OK | Access::EXEC_OK)
+        .unwrap_or(Ok(()))
+        .map_err(put_error)
+}
+
 /// Checks that the process may write to a file. A rename does not check it.
 ///
 /// Some filters of system calls refuse the call that checks the effective user. The older call
 /// checks the real user. If the two users differ, the file is opened for writing instead.
 fn check_writable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
-    use rustix::process::{getegid, geteuid, getgid, getuid};
-    match accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS) {
-        Err(Errno::PERM | Errno::NOSYS) => {}
-        allowed => return allowed.map_err(put_error),
-    }
-    if (getuid(), getgid()) == (geteuid(), getegid()) {
-        return accessat(folder, name, Access::WRITE_OK, AtFlags::empty()).map_err(put_error);
+    if let Some(allowed) = check_access(folder, name, Access::WRITE_OK) {
+        return allowed.map_err(put_error);
     }
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match retry_interrupted(|| openat(folder, name, flags, Mode::empty())) {
@@ -166,6 +170,21 @@ fn check_writable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
         Ok(_) | Err(Errno::TXTBSY | Errno::AGAIN) => Ok(()),
         Err(error) => Err(put_error(error)),
     }
+}
+
+/// Whether the effective user has these rights; `None` if no call says so.
+fn check_access(
+    folder: &Directory,
+    name: &OsStr,
+    access: Access,
+) -> Option<rustix::io::Result<()>> {
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    match accessat(folder, name, access, AtFlags::EACCESS) {
+        Err(Errno::PERM | Errno::NOSYS) => {}
+        allowed => return Some(allowed),
+    }
+    let is_real_user = (getuid(), getgid()) == (geteuid(), getegid());
+    is_real_user.then(|| accessat(folder, name, access, AtFlags::empty()))
 }
 
 /// In an append-only folder a temporary name could never be removed.

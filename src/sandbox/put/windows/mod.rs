@@ -115,6 +115,14 @@ pub(super) fn create(
     Ok(Created { after, visibility: Visibility::Atomic })
 }
 
+/// Checks that a file may be replaced, as far as the system tells without a change.
+pub(super) fn check_replaceable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
+    if Looked::at(folder, name)?.attributes & FILE_ATTRIBUTE_READONLY != 0 {
+        return Err(PutError::System(io::ErrorKind::PermissionDenied.into()));
+    }
+    check_writable(folder, name)
+}
+
 /// Replaces a file.
 pub(super) fn replace(
     folder: &Directory,

@@ -1,7 +1,9 @@
 //! One name in a folder: looking at it, making and removing folders, and syncing.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, FileType, Mode, fstat, mkdirat, statat, unlinkat};
 use rustix::io::Errno;
@@ -67,7 +69,16 @@ pub(crate) fn remove_folder(parent: &Directory, name: &OsStr, id: FolderId) -> i
 }
 
 pub(crate) fn folder_id(folder: &Directory) -> io::Result<FolderId> {
-    let stat = fstat(folder)?;
+    id_of(folder)
+}
+
+/// A file's device and its number there.
+pub(crate) fn file_id(file: &File) -> io::Result<FolderId> {
+    id_of(file)
+}
+
+fn id_of(entry: impl AsFd) -> io::Result<FolderId> {
+    let stat = fstat(entry)?;
     Ok((stat.st_dev.into(), stat.st_ino))
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::windows::io::OwnedHandle;
+use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_REPARSE_POINT,
@@ -119,7 +119,12 @@ pub(crate) fn folder_id(folder: &Directory) -> io::Result<FolderId> {
     id_of(&folder.0)
 }
 
-fn id_of(folder: &OwnedHandle) -> io::Result<FolderId> {
+/// A file's volume and its number there.
+pub(crate) fn file_id(file: &File) -> io::Result<FolderId> {
+    id_of(file)
+}
+
+fn id_of(folder: &impl AsRawHandle) -> io::Result<FolderId> {
     let information = sys::information(folder)?;
     Ok((information.dwVolumeSerialNumber.into(), identity(&information).inode))
 }

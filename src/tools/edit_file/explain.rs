@@ -1,0 +1,198 @@
+//! The sentence for an `old_string` that does not occur.
+
+use std::fmt::Write;
+
+use super::closest::{Closest, Difference};
+use super::fold::Folding;
+
+/// Lines with more bytes are not compared with a text that begins inside of them.
+const MAX_LINE_BYTES: usize = 4096;
+
+/// What is wrong, where the closest lines are, and what to do.
+pub fn explain(text: &str, old: &str, closest: Option<&Closest>) -> String {
+    let Some(closest) = closest else {
+        return "does not occur in the file, and no lines are like it: read the file, and copy the text from \
+                there"
+            .to_owned();
+    };
+    let (lines, are, match_) = match (closest.start_line, closest.end_line) {
+        (first, last) if first == last => (format!("line {first}"), "is", "matches"),
+        (first, last) => (format!("lines {first} to {last}"), "are", "match"),
+    };
+    let hint = match closest.difference {
+        Difference::AlreadyApplied => format!(
+            "new_string stands already at {lines}, so this edit may have been made before: read these lines"
+        ),
+        Difference::LineNumbers => format!(
+            "its lines begin with line numbers, which are not in the file: leave them out, and {lines} {match_}"
+        ),
+        Difference::Escapes => format!(
+            "{lines} {match_} if \\n, \\t, \\\" and \\\\ stand for the characters: send the characters as the \
+             file has them, each backslash as one backslash"
+        ),
+        Difference::FinalNewline => format!(
+            "the file's last line, {lines}, has no line end: leave out the line end after it in old_string"
+        ),
+        difference => {
+            let place = first_difference(text, old, closest);
+            let place = place.map_or_else(String::new, |place| format!(": {place}"));
+            match difference {
+                Difference::Other => format!("{lines} {are} the closest{place}"),
+                _ => format!("{lines} {match_} but for {}{place}", in_words(difference)),
+            }
+        }
+    };
+    format!("does not occur in the file; {hint}")
+}
+
+fn in_words(difference: Difference) -> &'static str {
+    match difference {
+        Difference::TrailingWhitespace => "spaces or tabs at the end of a line",
+        Difference::Indentation => "the indentation",
+        Difference::Whitespace => "spaces and tabs",
+        Difference::Lookalike => "characters that look alike or are invisible",
+        Difference::UnicodeForm => "the Unicode form of a character",
+        Difference::Case => "capital and small letters",
+        _ => "something else",
+    }
+}
+
+/// The first difference between the closest lines and a text: where, and what stands there in both.
+fn first_difference(text: &str, old: &str, closest: &Closest) -> Option<String> {
+    let first = usize::try_from(closest.start_line - 1).ok()?;
+    let mut lines = text.split('\n').skip(first);
+    let mut wanted = old.split('\n').enumerate().peekable();
+    while let Some((index, wanted_line)) = wanted.next() {
+        let is_last = wanted.peek().is_none();
+        let Some(line) = lines.next() else {
+            return Some(format!("the file ends before line {} of old_string", index + 1));
+        };
+        let start = if index == 0 { start_in(line, wanted_line, is_last) } else { 0 };
+        let found = &line[start..];
+        let same = common_prefix(found, wanted_line);
+        let (here, there) = (&found[same..], &wanted_line[same..]);
+        if there.is_empty() && (here.is_empty() || is_last) {
+            continue;
+        }
+        let number = closest.start_line + index as u64;
+        return Some(difference_at(number, line, start + same, there));
+    }
+    None
+}
+
+/// Where in a line of the file the first line of a text begins, which need not begin a line.
+fn start_in(line: &str, wanted: &str, is_only: bool) -> usize {
+    if wanted.starts_with([' ', '\t'])
+        || line.len() > MAX_LINE_BYTES
+        || wanted.len() > MAX_LINE_BYTES
+    {
+        return 0;
+    }
+    let folded = Folding::Case.of_part(wanted);
+    let begins_here = |at: &usize| {
+        let rest = Folding::Case.of_part(&line[*at..]);
+        if is_only { rest.starts_with(&*folded) } else { rest == folded }
+    };
+    let mut starts = line.char_indices().rev().map(|(at, _)| at);
+    starts.find(begins_here).unwrap_or(0)
+}
+
+fn common_prefix(one: &str, other: &str) -> usize {
+    let mut pairs = one.char_indices().zip(other.chars());
+    pairs
+        .find(|((_, one), other)| one != other)
+        .map_or_else(|| one.len().min(other.len()), |((at, _), _)| at)
+}
+
+fn difference_at(number: u64, line: &str, at: usize, there: &str) -> String {
+    let is_blank = |character: char| matches!(character, ' ' | '\t');
+    let here = &line[at..];
+    // Of a run of blanks the whole is told.
+    let before = line[..at].len() - line[..at].trim_end_matches(is_blank).len();
+    let run = |text: &str| text.len() - text.trim_start_matches(is_blank).len();
+    let blanks = &line[at - before..at];
+    // A no-break space in place of a blank is told by its number.
+    let is_of_ascii = |text: &str| text.bytes().next().is_none_or(|byte| byte.is_ascii());
+    let is_about_blanks = (here.starts_with(is_blank) || there.starts_with(is_blank))
+        && is_of_ascii(here)
+        && is_of_ascii(there);
+    let (start, found, sent) = if is_about_blanks {
+        let found = format!("{blanks}{}", &here[..run(here)]);
+        let sent = format!("{blanks}{}", &there[..run(there)]);
+        (at - before, blanks_in_words(&found), blanks_in_words(&sent))
+    } else {
+        (at, character_in_words(here), character_in_words(there))
+    };
+    let column = line[..start].encode_utf16().count() + 1;
+    format!("in line {number}, column {column}, the file has {found} where old_string has {sent}")
+}
+
+fn blanks_in_words(blanks: &str) -> String {
+    let mut words = String::new();
+    let mut rest = blanks;
+    while let Some(first) = rest.chars().next() {
+        let after = rest.trim_start_matches(first);
+        let (count, name) = (rest.len() - after.len(), if first == '\t' { "tab" } else { "space" });
+        let comma = if words.is_empty() { "" } else { ", " };
+        let plural = if count == 1 { "" } else { "s" };
+        // Writing to a String cannot fail.
+        let _ = write!(words, "{comma}{count} {name}{plural}");
+        rest = after;
+    }
+    if words.is_empty() { "no space or tab".to_owned() } else { words }
+}
+
+fn character_in_words(text: &str) -> String {
+    match text.chars().next() {
+        None => "the end of the line".to_owned(),
+        Some(' ') => "a space".to_owned(),
+        Some('\t') => "a tab".to_owned(),
+        Some(character) if character.is_ascii_graphic() => format!("`{character}`"),
+        Some(character) if character.is_alphanumeric() => {
+            format!("`{character}` (U+{:04X})", u32::from(character))
+        }
+        Some(character) => format!("U+{:04X}", u32::from(character)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::edit_file::closest::closest;
+
+    fn explained(text: &str, old: &str) -> String {
+        let closest = closest(text, old, "something new");
+        explain(text, old, closest.as_ref())
+    }
+
+    fn ends(text: &str, old: &str, end: &str) {
+        let sentence = explained(text, old);
+        assert!(sentence.ends_with(end), "{sentence}");
+    }
+
+    #[test]
+    fn blanks_are_counted_and_named() {
+        let end = "in line 2, column 1, the file has 1 tab where old_string has 4 spaces";
+        ends("a\n\tb\n", "a\n    b\n", end);
+        ends("f(a,  b)", "f(a, b)", "column 5, the file has 2 spaces where old_string has 1 space");
+        ends(
+            "a  \nb",
+            "a\nb",
+            "column 2, the file has 2 spaces where old_string has no space or tab",
+        );
+    }
+
+    #[test]
+    fn characters_that_look_alike_are_told_by_their_numbers() {
+        ends("say “Hi”", "say \"Hi\"", "column 5, the file has U+201C where old_string has `\"`");
+        ends("a\u{a0}b", "a b", "column 2, the file has U+00A0 where old_string has a space");
+        ends("a\u{200b}b", "ab", "column 2, the file has U+200B where old_string has `b`");
+        ends("x = Hello", "hello", "column 5, the file has `H` where old_string has `h`");
+    }
+
+    #[test]
+    fn another_alphabet_is_told_by_its_numbers() {
+        let end = "column 5, the file has `а` (U+0430) where old_string has `a`";
+        ends("let а_value = compute(1);", "let a_value = compute(1);", end);
+    }
+}
