@@ -120,6 +120,12 @@ pub fn to_hex(digest: &Sha256Digest) -> String {
     })
 }
 
+/// Reads a digest from 64 lowercase hex digits; `None` for anything else.
+#[must_use]
+pub fn from_lowercase_hex(hex: &str) -> Option<Sha256Digest> {
+    from_hex(hex).filter(|_| !hex.bytes().any(|digit| digit.is_ascii_uppercase()))
+}
+
 /// Reads a digest from 64 hex digits of either case; `None` for anything else.
 #[must_use]
 pub fn from_hex(hex: &str) -> Option<Sha256Digest> {

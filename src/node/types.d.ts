@@ -191,6 +191,126 @@ export interface ReadBytesError extends Error {
   path: string;
 }
 
+/** One edit of `editFile`. Its texts are taken literally; CRLF in them counts as LF. */
+export interface FileEdit {
+  /**
+   * The text to replace, not empty. Without `replace_all` it must occur exactly once in the file;
+   * occurrences that overlap count.
+   */
+  old_string: string;
+  /** The text to put there. Its line ends are written as the file has them. */
+  new_string: string;
+  /** Whether all occurrences are replaced, from the left. Default `false`. */
+  replace_all?: boolean | null;
+}
+
+/** The arguments of `editFile` that one edit and several have in common. */
+export interface EditFileTarget {
+  /** The file to edit. It may be absolute if it lies inside the workspace. */
+  path: string;
+  /** Edit only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
+  expected_hash?: string | null;
+  /** Whether nothing is written, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/** The arguments of `editFile` with one edit. */
+export interface EditFileOnceArguments extends EditFileTarget, FileEdit {
+  edits?: null;
+}
+
+/** The arguments of `editFile` with several edits. */
+export interface EditFileListArguments extends EditFileTarget {
+  /** 1 to 1,000 edits, all located in the file as it was before the call. */
+  edits: readonly FileEdit[];
+  old_string?: null;
+  new_string?: null;
+  replace_all?: null;
+}
+
+/** The arguments of `editFile`: one edit, or a list of edits. */
+export type EditFileArguments = EditFileOnceArguments | EditFileListArguments;
+
+/** The lines of a file that are closest to an `old_string` that does not occur in it. */
+export interface ClosestLines {
+  /** The first line, from 1. */
+  start_line: number;
+  /** The last line. */
+  end_line: number;
+  /** The lines themselves, at most 20 of them and at most 20,000 UTF-16 units. */
+  text: string;
+  /** How they differ: the first of these that explains it. */
+  difference:
+    | "already_applied"
+    | "line_numbers"
+    | "escapes"
+    | "final_newline"
+    | "trailing_whitespace"
+    | "indentation"
+    | "whitespace"
+    | "lookalike"
+    | "unicode_form"
+    | "case"
+    | "other";
+}
+
+/**
+ * What `editFile` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a path that names nothing for certain.
+ * - `READ_ONLY`: the host's `writeScope` is `"read_only"`.
+ * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
+ * - `NOT_FOUND`: there is no such file; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not read or write the file, or not replace it.
+ * - `NOT_FILE`: a folder, FIFO, socket or device stands there.
+ * - `SIZE_LIMIT_EXCEEDED`: the file has more than 10 MiB, or would have.
+ * - `BINARY_NOT_SUPPORTED`: the file is not UTF-8 text.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `NO_CHANGE`: `old_string` and `new_string` are the same, or the edits together change nothing.
+ * - `NO_MATCH`: an `old_string` does not occur; `closest` has the lines that it may have meant.
+ * - `MULTIPLE_MATCHES`: an `old_string` occurs `count` times; `lines` has the lines of the first ten.
+ * - `EDIT_OVERLAP`: an edit and the earlier `other_index` touch the same text, or the one writes what the
+ *   other replaces.
+ * - `CONTENDED`: other programs keep the file open or change it; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type EditFileErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "BINARY_NOT_SUPPORTED"
+  | "STALE"
+  | "NO_CHANGE"
+  | "NO_MATCH"
+  | "MULTIPLE_MATCHES"
+  | "EDIT_OVERLAP"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `editFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface EditFileError extends Error {
+  name: "EditFileError";
+  code: EditFileErrorCode;
+  /** The path relative to the workspace, or `""` where the call has none. */
+  path: string;
+  /** Which edit is at fault, from 0: with `NO_MATCH`, `MULTIPLE_MATCHES`, `EDIT_OVERLAP` and others. */
+  edit_index?: number;
+  /** With `EDIT_OVERLAP`: the earlier edit. */
+  other_index?: number;
+  /** With `MULTIPLE_MATCHES`: how often the text occurs. */
+  count?: number;
+  /** With `MULTIPLE_MATCHES`: the lines of the first ten occurrences. */
+  lines?: number[];
+  /** With `NO_MATCH`: the closest lines; `null` if none is near. */
+  closest?: ClosestLines | null;
+  /** With `STALE`: the SHA-256 that the file has now. */
+  sha256?: string;
+}
+
 /** The arguments of `findFiles`. */
 export interface FindFilesArguments {
   /**

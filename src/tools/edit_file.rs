@@ -25,7 +25,7 @@
 //!     expected: None,
 //!     dry_run: false,
 //! };
-//! let edited = edit_file(&sandbox, &request, &EditFileOptions::default(), &|| false)?;
+//! let edited = edit_file(&sandbox, &request, EditFileOptions::default(), &|| false)?;
 //! assert_eq!((edited.replacements, edited.start_line, edited.end_line), (1, 2, 3));
 //! assert_eq!(std::fs::read(workspace.path().join("a.txt"))?, b"one\r\n2\r\n3\r\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,7 +55,10 @@ mod queue;
 pub const MAX_EDIT_FILE_SIZE_BYTES: u64 = 10 << 20;
 
 /// How many edits a call has at most.
-pub const MAX_EDITS: usize = 1000;
+pub const MAX_EDITS: u32 = 1000;
+
+/// How many bytes of UTF-8 the texts of all edits have together at most: 32 MiB.
+pub const MAX_EDIT_TEXT_BYTES: usize = 32 << 20;
 
 /// How many UTF-16 units of the diff an answer has at most.
 pub const MAX_DIFF_UNITS: usize = 20_000;
@@ -112,6 +115,34 @@ pub struct EditFileOutput {
     pub line_count: u64,
 }
 
+/// Refuses a call that would write where the host lets its tools write nothing. No disk is looked at:
+/// `inside` gives the part of an absolute path beneath the root, by its spelling.
+///
+/// # Errors
+///
+/// `READ_ONLY`; but a path that is `INVALID_ARGUMENT` comes first.
+pub fn refuse_read_only(
+    request: &EditFileRequest,
+    options: EditFileOptions,
+    inside: impl FnOnce(&str) -> Option<String>,
+) -> Result<(), Failure> {
+    if options.write_scope != WriteScope::ReadOnly {
+        return Ok(());
+    }
+    match parse_path(request, inside) {
+        Err(failure) if failure.code() == ErrorCode::InvalidArgument => Err(failure),
+        _ => Err(Failure::read_only().at(shown_path(&request.path))),
+    }
+}
+
+fn parse_path(
+    request: &EditFileRequest,
+    inside: impl FnOnce(&str) -> Option<String>,
+) -> Result<EntryPath, Failure> {
+    EntryPath::parse(&request.path, inside)
+        .map_err(|refusal| Failure::of_entry_spelling(&refusal, "path", &request.path))
+}
+
 /// Edits a file. `cancelled` is asked before the file is read, and before the new one becomes visible.
 ///
 /// # Errors
@@ -121,21 +152,16 @@ pub struct EditFileOutput {
 pub fn edit_file(
     sandbox: &Sandbox,
     request: &EditFileRequest,
-    options: &EditFileOptions,
+    options: EditFileOptions,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<EditFileOutput, Failure> {
-    let path = EntryPath::parse(&request.path, |absolute| sandbox.part_inside(absolute))
-        .map_err(|refusal| Failure::of_entry_spelling(&refusal, "path", &request.path));
-    let is_well_formed =
-        path.as_ref().err().is_none_or(|failure| failure.code() != ErrorCode::InvalidArgument);
-    let edited = if is_well_formed && options.write_scope == WriteScope::ReadOnly {
-        Err(Failure::read_only().at(shown_path(&request.path)))
-    } else {
-        path.and_then(|path| {
-            let editing = Editing { sandbox, request, options, path: &path, cancelled };
-            editing.run().map_err(|failure| failure.at(path.as_path().as_shown()))
-        })
-    };
+    let inside = |absolute: &str| sandbox.part_inside(absolute);
+    let path =
+        refuse_read_only(request, options, inside).and_then(|()| parse_path(request, inside));
+    let edited = path.and_then(|path| {
+        let editing = Editing { sandbox, request, options, path: &path, cancelled };
+        editing.run().map_err(|failure| failure.at(path.as_path().as_shown()))
+    });
     edited.map_err(|failure| failure.hiding_root_of(sandbox))
 }
 
@@ -143,7 +169,7 @@ pub fn edit_file(
 struct Editing<'call> {
     sandbox: &'call Sandbox,
     request: &'call EditFileRequest,
-    options: &'call EditFileOptions,
+    options: EditFileOptions,
     path: &'call EntryPath,
     cancelled: &'call dyn Fn() -> bool,
 }

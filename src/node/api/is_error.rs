@@ -65,6 +65,13 @@ pub fn is_find_files_error(env: &Env, value: Unknown<'_>) -> bool {
     is_error(env, value, "FindFilesError")
 }
 
+/// Whether a value is an error of `editFile`.
+#[napi(ts_args_type = "value: unknown", ts_return_type = "value is EditFileError")]
+#[must_use]
+pub fn is_edit_file_error(env: &Env, value: Unknown<'_>) -> bool {
+    is_error(env, value, "EditFileError")
+}
+
 /// Whether a value is an error of `tree`.
 #[napi(ts_args_type = "value: unknown", ts_return_type = "value is TreeError")]
 #[must_use]

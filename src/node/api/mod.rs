@@ -10,6 +10,7 @@
 pub mod content_hash;
 pub mod create_file;
 pub mod directory_store;
+mod edit_file;
 pub mod file_store;
 pub mod find_files;
 pub mod is_error;

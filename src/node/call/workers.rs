@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use napi::{Env, Task};
@@ -52,20 +52,35 @@ pub fn run<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
     done: impl FnOnce(&Env, Option<R>) + 'static,
 ) {
+    let result = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&result);
+    let held =
+        |result: &Mutex<Option<R>>| result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    run_job(
+        env,
+        Box::new(move || {
+            let found = guard(work);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        }),
+        Box::new(move |env| done(env, held(&result))),
+    );
+}
+
+/// [`run`] for every type of result. One job type for all of them keeps the addon 70 KB smaller than one
+/// for each.
+fn run_job(env: &Env, work: Work, done: Done) {
     let workers = environment::state::<Workers>(env).unwrap_or_default();
     let turn = environment::state::<Turn>(env).unwrap_or_default();
-    let completion = Completion { workers: Rc::clone(&workers), turn, done: Box::new(done) };
+    let completion = Completion { workers: Rc::clone(&workers), turn, done };
     let completion = Rc::new(Cell::new(Some(completion)));
     let start = move |env: &Env| {
-        let job = Job {
-            work: Some(Box::new(work)),
-            completion: OnJsThread::new(Rc::clone(&completion), env),
-        };
+        let job =
+            Job { work: Some(work), completion: OnJsThread::new(Rc::clone(&completion), env) };
         if env.spawn(job).is_err()
             && let Some(completion) = completion.take()
         {
             completion.workers.in_pool.set(completion.workers.in_pool.get() - 1);
-            (completion.done)(env, None);
+            (completion.done)(env);
         }
     };
     workers.waiting.borrow_mut().push_back(Box::new(start));
@@ -98,36 +113,42 @@ impl Workers {
     }
 }
 
-struct Job<R> {
-    work: Option<Box<dyn FnOnce() -> R + Send>>,
-    completion: OnJsThread<Rc<Cell<Option<Completion<R>>>>>,
+/// The part of a job that a worker does.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// The part of a job that is done on the thread of the event loop.
+type Done = Box<dyn FnOnce(&Env)>;
+
+struct Job {
+    work: Option<Work>,
+    completion: OnJsThread<Rc<Cell<Option<Completion>>>>,
 }
 
 /// The parts of a job that are used on the thread of the event loop when the work is done.
-struct Completion<R> {
+struct Completion {
     workers: Rc<Workers>,
     turn: Rc<Turn>,
-    done: Done<R>,
+    done: Done,
 }
 
-/// The callback for a result.
-type Done<R> = Box<dyn FnOnce(&Env, Option<R>)>;
-
-impl<R: Send + 'static> Task for Job<R> {
-    type Output = Option<R>;
+impl Task for Job {
+    type Output = ();
     type JsValue = ();
 
-    fn compute(&mut self) -> napi::Result<Self::Output> {
-        Ok(self.work.take().and_then(guard))
+    fn compute(&mut self) -> napi::Result<()> {
+        if let Some(work) = self.work.take() {
+            work();
+        }
+        Ok(())
     }
 
-    fn resolve(&mut self, env: Env, result: Self::Output) -> napi::Result<()> {
+    fn resolve(&mut self, env: Env, (): ()) -> napi::Result<()> {
         if let Some(Completion { workers, turn, done }) = self.completion.get(&env).take() {
             turn.renew();
             workers.in_pool.set(workers.in_pool.get() - 1);
             workers.fill_pool(&env);
             let start = Instant::now();
-            done(&env, result);
+            done(&env);
             workers.spent.set(workers.spent.get() + start.elapsed());
         }
         Ok(())

@@ -32,7 +32,7 @@ const FAST: EditFileOptions =
     EditFileOptions { write_scope: WriteScope::WorkspaceWrite, durability: Durability::None };
 
 fn run(sandbox: &Sandbox, request: &EditFileRequest) -> Result<EditFileOutput, Failure> {
-    edit_file(sandbox, request, &FAST, &|| false)
+    edit_file(sandbox, request, FAST, &|| false)
 }
 
 /// The file's bytes after some edits.
@@ -166,7 +166,7 @@ fn a_cr_before_a_line_end_becomes_part_of_it() {
 fn a_path_is_refused_by_its_spelling_and_then_by_the_scope() {
     let (_folder, sandbox) = workspace(b"a");
     let read_only = EditFileOptions { write_scope: WriteScope::ReadOnly, ..FAST };
-    let code = |path: &str, options: &EditFileOptions| {
+    let code = |path: &str, options: EditFileOptions| {
         let request = EditFileRequest { path: path.to_owned(), ..request(vec![edit("a", "b")]) };
         edit_file(&sandbox, &request, options, &|| false).unwrap_err().code().as_str()
     };
@@ -180,8 +180,8 @@ fn a_path_is_refused_by_its_spelling_and_then_by_the_scope() {
         ("a.txt/x", "NOT_FOUND", "READ_ONLY"),
         (".", "NOT_FILE", "READ_ONLY"),
     ] {
-        assert_eq!(code(path, &FAST), writing, "{path}");
-        assert_eq!(code(path, &read_only), reading, "{path}");
+        assert_eq!(code(path, FAST), writing, "{path}");
+        assert_eq!(code(path, read_only), reading, "{path}");
     }
 }
 

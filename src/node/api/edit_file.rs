@@ -1,0 +1,241 @@
+//! `editFile`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use napi::Env;
+use napi::bindgen_prelude::Unknown;
+use napi_derive::napi;
+
+use super::argument::{Argument, number};
+use super::context::{Context, Purpose};
+use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
+use super::signals::read_signals;
+use crate::argument::{ArgumentError, Got};
+use crate::hash::{Sha256Digest, from_lowercase_hex};
+use crate::node::call::run::{Call, Prepared, run_async};
+use crate::tools::edit_file::{
+    self as core, Edit, EditFileOptions, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
+};
+use crate::tools::failure::Failure;
+
+/// The result of `editFile`.
+#[napi(object, object_from_js = false)]
+pub struct EditFileOutput {
+    /// The path relative to the workspace root, components separated by `/`; never absolute.
+    pub path: String,
+    /// Whether the file was written: `false` for a `dry_run` alone.
+    pub applied: bool,
+    /// How many places were replaced.
+    pub replacements: f64,
+    /// The line of the new text in which the first change begins, from 1. If text was only deleted, the line
+    /// at that place.
+    #[napi(js_name = "start_line")]
+    pub start_line: f64,
+    /// The line of the new text in which the last change ends.
+    #[napi(js_name = "end_line")]
+    pub end_line: f64,
+    /// The change as a unified diff of the text that `readFile` shows, with three lines of context, at most
+    /// 20,000 UTF-16 units of it.
+    pub diff: String,
+    /// Whether the end of the diff was cut off, at the end of a line.
+    #[napi(js_name = "diff_truncated")]
+    pub diff_truncated: bool,
+    /// SHA-256 of the file's bytes before the call, lowercase hex.
+    #[napi(js_name = "before_sha256")]
+    pub before_sha256: String,
+    /// SHA-256 of the file's bytes after the call, for the `expected_hash` of the next.
+    pub sha256: String,
+    /// How many bytes the file has after the call.
+    #[napi(js_name = "byte_length")]
+    pub byte_length: f64,
+    /// How many lines its text has after the call.
+    #[napi(js_name = "line_count")]
+    pub line_count: f64,
+}
+
+/// Replaces texts in a UTF-8 file of the workspace, exactly and all or none of them.
+///
+/// Every text is located in the file as it was before the call, and must occur once, unless `replace_all` is
+/// set. Nothing is trimmed, unescaped or guessed: where a text does not occur, the error names the closest
+/// lines and how they differ. Line ends are written as the file has them, and every byte that no edit touches
+/// stays as it is. The new file appears at once, as of `createFile`.
+///
+/// If the file changes meanwhile, it is read and edited anew, so that edits by others are kept; with
+/// `expected_hash` the call fails instead. Runs on a worker thread.
+///
+/// Rejects with an `EditFileError`, or with `signal.reason` when a signal is aborted; never throws.
+#[napi(
+    ts_args_type = "context: WorkspaceContext | Workspace, args: EditFileArguments, options?: CallOptions | null",
+    ts_return_type = "Promise<EditFileOutput>"
+)]
+pub fn edit_file<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    args: Unknown<'env>,
+    options: Unknown<'env>,
+) -> napi::Result<Unknown<'env>> {
+    run_async(env, || prepare(env, context, args, options))
+}
+
+struct EditFile;
+
+impl HasErrorName for EditFile {
+    const ERROR_NAME: &'static str = "EditFileError";
+}
+
+type EditFileResult = Result<EditFileOutput, FailureOf<EditFile>>;
+
+fn prepare<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    args: Unknown<'env>,
+    options: Unknown<'env>,
+) -> Prepared<'env, impl FnOnce(&AtomicBool) -> EditFileResult + Send + 'static, EditFileResult> {
+    let context = Argument::new(env, "context", context);
+    let args = Argument::new(env, "args", args);
+    let options = Argument::new(env, "options", options).present();
+    let signals = read_signals(env, [options, Some(context)])?;
+    let own = args.object().map(Argument::with_own_keys_only);
+    let given = given_path(own.as_ref().ok().and_then(|args| args.property(c"path", "path").ok()?));
+    let refused = |error, context| -> FailureOf<EditFile> {
+        match &given {
+            Some(given) => refused_in(error, context, Some(given)).into(),
+            None => error.into(),
+        }
+    };
+    let context = Context::read(context, Purpose::Create).map_err(|error| refused(error, None))?;
+    let request = read_request(args).map_err(|error| refused(error, Some(&context)))?;
+    options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
+    let signals = signals.map_err(|error| refused(error, Some(&context)))?;
+    Ok(Call::new(signals, move |aborted: &AtomicBool| Ok(run(&context, &request, aborted)?.into())))
+}
+
+fn run(
+    context: &Context,
+    request: &EditFileRequest,
+    aborted: &AtomicBool,
+) -> Result<core::EditFileOutput, Failure> {
+    let options = EditFileOptions {
+        write_scope: context.create.write_scope,
+        durability: context.create.durability,
+    };
+    core::refuse_read_only(request, options, |absolute| context.part_inside(absolute))?;
+    let cancelled = || aborted.load(Ordering::Relaxed);
+    let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
+    core::edit_file(&sandbox, request, options, &cancelled)
+}
+
+const ARGUMENTS: &str =
+    "must be an object with path and edits, or with path, old_string and new_string";
+
+fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
+    let args = args
+        .object()
+        .map(Argument::with_own_keys_only)
+        .map_err(|error| ArgumentError { rule: ARGUMENTS.to_owned(), ..error })?;
+    let path = args.optional(c"path", "path", Argument::unicode)?;
+    let path = path.ok_or_else(|| missing("path", "is missing: the file to edit"))?;
+    let edits = args.optional(c"edits", "edits", Ok)?;
+    let is_flat = [
+        args.optional(c"old_string", "old_string", Ok)?.is_some(),
+        args.optional(c"new_string", "new_string", Ok)?.is_some(),
+        args.optional(c"replace_all", "replace_all", Ok)?.is_some(),
+    ];
+    let is_list = edits.is_some();
+    let edits = match edits {
+        Some(_) if is_flat.contains(&true) => {
+            let rule = "must not stand beside old_string, new_string or replace_all: give the edits, or one \
+                        edit without them";
+            return Err(missing("edits", rule));
+        }
+        Some(edits) => read_edits(edits)?,
+        None => vec![read_edit(args)?],
+    };
+    Ok(EditFileRequest {
+        path,
+        edits,
+        is_list,
+        expected: args.optional(c"expected_hash", "expected_hash", read_hash)?,
+        dry_run: args.optional(c"dry_run", "dry_run", Argument::boolean)?.unwrap_or_default(),
+    })
+}
+
+fn missing(name: &'static str, rule: impl Into<String>) -> ArgumentError {
+    ArgumentError::new(name, rule, Got::Unsaid)
+}
+
+fn read_edits(edits: Argument<'_>) -> Result<Vec<Edit>, ArgumentError> {
+    if !edits.is_array() {
+        return Err(edits.refuse("must be an array of objects with old_string and new_string"));
+    }
+    let length = edits.array_length()?;
+    if !(1..=MAX_EDITS).contains(&length) {
+        let rule = format!("must have 1 to {MAX_EDITS} elements");
+        return Err(ArgumentError::new("edits", rule, Got::number(length.into())));
+    }
+    let mut read = Vec::new();
+    let mut bytes = 0;
+    for index in 0..length {
+        let edit =
+            edits.element(index)?.object().and_then(|edit| read_edit(edit.with_own_keys_only()));
+        let edit = edit.map_err(|error| {
+            let key =
+                if error.name == "edits" { String::new() } else { format!(".{}", error.name) };
+            ArgumentError { name: "edits", rule: format!("[{index}]{key} {}", error.rule), ..error }
+        })?;
+        bytes += edit.old.len() + edit.new.len();
+        if bytes > MAX_EDIT_TEXT_BYTES {
+            return Err(missing("edits", "must not have more than 32 MiB of text together"));
+        }
+        read.push(edit);
+    }
+    Ok(read)
+}
+
+fn read_edit(edit: Argument<'_>) -> Result<Edit, ArgumentError> {
+    let old = edit.optional(c"old_string", "old_string", |text| read_text(text, "old_string"))?;
+    let old = old.ok_or_else(|| missing("old_string", "is missing: the text to replace"))?;
+    if old.is_empty() {
+        let rule = "must not be empty: to insert text, quote the line beside it; to create a file, use \
+                    workspace_create_file";
+        return Err(missing("old_string", rule));
+    }
+    let new = edit.optional(c"new_string", "new_string", |text| read_text(text, "new_string"))?;
+    let new = new.ok_or_else(|| missing("new_string", "is missing: the text to put there"))?;
+    let replace_all = edit.optional(c"replace_all", "replace_all", Argument::boolean)?;
+    Ok(Edit { old, new, replace_all: replace_all.unwrap_or_default() })
+}
+
+fn read_text(text: Argument<'_>, name: &'static str) -> Result<String, ArgumentError> {
+    let text = text.unicode_up_to(MAX_EDIT_TEXT_BYTES)?;
+    if text.contains('\0') {
+        return Err(missing(name, "must not contain a NUL character"));
+    }
+    Ok(text)
+}
+
+fn read_hash(hash: Argument<'_>) -> Result<Sha256Digest, ArgumentError> {
+    from_lowercase_hex(hash.string()?.as_str()).ok_or_else(|| {
+        let rule =
+            "must be a SHA-256 as 64 lowercase hex digits, as readFile gives it in meta.sha256";
+        missing("expected_hash", rule)
+    })
+}
+
+impl From<core::EditFileOutput> for EditFileOutput {
+    fn from(output: core::EditFileOutput) -> Self {
+        Self {
+            path: output.path,
+            applied: output.applied,
+            replacements: number(output.replacements),
+            start_line: number(output.start_line),
+            end_line: number(output.end_line),
+            diff: output.diff.text,
+            diff_truncated: output.diff.is_truncated,
+            before_sha256: output.before_sha256,
+            sha256: output.sha256,
+            byte_length: number(output.byte_length),
+            line_count: number(output.line_count),
+        }
+    }
+}
