@@ -4,6 +4,7 @@
 import fs from "node:fs";
 import {
   createFile,
+  editFile,
   findFiles,
   readBytes,
   readFile,
@@ -12,7 +13,7 @@ import {
   workspaceSnapshot,
 } from "../../index.js";
 
-const CALLS = { findFiles, tree };
+const CALLS = { editFile, findFiles, tree };
 
 const job = JSON.parse(process.argv[2]);
 

@@ -258,7 +258,7 @@ export interface ClosestLines {
  * What `editFile` can fail with, in order of precedence:
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a path that names nothing for certain.
- * - `READ_ONLY`: the host's `writeScope` is `"read_only"`.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
  * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
  * - `NOT_FOUND`: there is no such file; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not read or write the file, or not replace it.
