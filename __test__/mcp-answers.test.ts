@@ -149,7 +149,9 @@ describe("second look E4, E8: instructions", () => {
         // E8: of the tools that are offered, by the names that the list has, and of no others.
         for (const name of TOOLS) {
           const shown = name.replaceAll(".", "_");
-          const isNamed = new RegExp(`(?<![\\w.])${shown} (?:gives|writes|finds|shows)`).test(told);
+          const isNamed = new RegExp(
+            `(?<![\\w.])${shown} (?:gives|writes|replaces|finds|shows)`,
+          ).test(told);
           assert.equal(isNamed, tools.includes(name), `${shown} of ${tools}`);
         }
         for (const foreign of [/TUL-\d/, /patch/i, /snapshot/i, /\.NET/, /Angular/, /\.cs\b/]) {

@@ -72,10 +72,11 @@ describe("tools/list", () => {
         assert.deepEqual(
           tools.map(({ name, annotations }) => [name, annotations]),
           WORKSPACE_TOOLS.map((name) => {
-            const isReading = name !== "workspace_create_file";
+            const isReading = READING_TOOLS.some((reading) => reading === name);
             const hints = { readOnlyHint: isReading, destructiveHint: !isReading };
             const { title } = TOOL_DESCRIPTIONS[name];
-            return [name, { title, ...hints, idempotentHint: true, openWorldHint: false }];
+            const idempotentHint = name !== "edit_file";
+            return [name, { title, ...hints, idempotentHint, openWorldHint: false }];
           }),
         );
         assert.equal(tools[0]?.annotations?.title, "Read a file");

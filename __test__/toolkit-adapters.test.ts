@@ -58,7 +58,8 @@ function everyTool(ws: TestWorkspace): AgentToolkit {
 function guarded(ws: TestWorkspace): AgentToolkit {
   ws.writeOutside("secret.txt");
   ws.link("out.txt", `${ws.outside}/secret.txt`, "file");
-  const policy = { tools: { workspace_create_file: "deny" }, defaultPolicy: "allow" } as const;
+  const tools = { workspace_create_file: "deny", edit_file: "deny" } as const;
+  const policy = { tools, defaultPolicy: "allow" } as const;
   return createAgentToolkit({ ...ws.writable, policy });
 }
 
@@ -480,6 +481,7 @@ describe("MCP", () => {
       read_file: ["readOnlyHint", "idempotentHint"],
       read_files: ["readOnlyHint", "idempotentHint"],
       workspace_create_file: ["destructiveHint", "idempotentHint"],
+      edit_file: ["destructiveHint"],
       workspace_read_file: ["readOnlyHint", "idempotentHint"],
       read: ["readOnlyHint", "idempotentHint", "openWorldHint"],
       regexp_search: ["readOnlyHint", "idempotentHint"],
@@ -553,6 +555,7 @@ test(
       read_file: { path: "a.txt" },
       read_files: { files: ["a.txt", "none"] },
       workspace_create_file: { path: "b.txt", content: "b" },
+      edit_file: { path: "b.txt", old_string: "b", new_string: "c" },
       "workspace.read_file": { path: "a.cs" },
       read: { uri: "file:///a.txt" },
       regexp_search: { pattern: "o", max_results: 1 },

@@ -3,6 +3,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
   CreateFileArguments,
+  EditFileArguments,
   FindFilesArguments,
   ReadFileOptions,
   ReadFilesArguments,
@@ -94,6 +95,11 @@ export interface AgentToolkit<Own extends ToolTypes = Record<never, never>> {
     args: CreateFileArguments,
     options?: InvokeOptions | null,
   ): Promise<ToolResult<ToolResults["workspace_create_file"]>>;
+  /** The tool `edit_file`. */
+  editFile(
+    args: EditFileArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["edit_file"]>>;
   /** The tool `workspace.read_file`. */
   readSourceDocument(
     args: ReadSourceArguments | string,
@@ -196,6 +202,7 @@ export function createAgentToolkit<const Own extends OwnTools = []>(
     readFiles: (args: unknown, called?: CallOptions | null) => invoke("read_files", args, called),
     createFile: (args: unknown, called?: CallOptions | null) =>
       invoke("workspace_create_file", args, called),
+    editFile: (args: unknown, called?: CallOptions | null) => invoke("edit_file", args, called),
     readSourceDocument: (args: unknown, called?: CallOptions | null) =>
       invoke("workspace.read_file", args, called),
     read: (args: unknown, called?: CallOptions | null) => invoke("read", args, called),

@@ -33,6 +33,8 @@ export interface ToolErrorDetails {
   code: string | null;
   /** The tool's own payload, for tools whose failures are answers (TUL-001, TUL-004). */
   result?: unknown;
+  /** What the tool's error tells beside its code, such as the closest lines of a text that does not occur. */
+  facts?: Readonly<Record<string, unknown>>;
   /** For a missing file: paths that may have been meant, relative to the root, nearest first. */
   nearMisses?: string[];
 }

@@ -1,7 +1,7 @@
 // `createSecureTool` checks the policy, then the write scope, then the path by its spelling, then runs the
 // handler. A sandbox violation that the core finds on disk gives the same kind of result.
 
-import type { WriteScope } from "../index.js";
+import { isEditFileError, type WriteScope } from "../index.js";
 import { throwIfAborted } from "./abort.js";
 import { type Approve, refusalOf } from "./approval.js";
 import { type HandlerContext, heldBy } from "./context.js";
@@ -238,7 +238,17 @@ async function thrownFailure(error: unknown, roots: unknown[]): Promise<ToolFail
   const message = stringIn(error, "message") ?? textOf(error);
   const text = await withoutAny(roots, message?.trim() ? message : "The tool failed.");
   if (code === "SANDBOX_VIOLATION") return sandboxDenied(text, { code });
-  return runtimeFailure(text, { code }, isRetriable(error));
+  const facts = factsOf(error);
+  return runtimeFailure(text, facts === null ? { code } : { code, facts }, isRetriable(error));
+}
+
+/** What an error of the core tells a model beside its code; `null` if that is nothing. */
+function factsOf(error: unknown): Record<string, unknown> | null {
+  if (!isEditFileError(error)) return null;
+  const { edit_index, other_index, count, lines, closest, sha256 } = error;
+  const facts = { edit_index, other_index, count, lines, closest, sha256 };
+  const told = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return told.length === 0 ? null : Object.fromEntries(told);
 }
 
 /** `isRetriableError` for values whose getters may throw. */

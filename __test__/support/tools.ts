@@ -5,19 +5,23 @@ export const WORKSPACE_TOOLS = [
   "read_file",
   "read_files",
   "workspace_create_file",
+  "edit_file",
   "regexp_search",
   "find_files",
   "tree",
 ] as const;
 
 /** Those of them that a read-only workspace has. */
-export const READING_TOOLS = WORKSPACE_TOOLS.filter((name) => name !== "workspace_create_file");
+export const READING_TOOLS = WORKSPACE_TOOLS.filter(
+  (name) => name !== "workspace_create_file" && name !== "edit_file",
+);
 
 /** All tools. */
 export const ALL_TOOLS = [
   "read_file",
   "read_files",
   "workspace_create_file",
+  "edit_file",
   "workspace.read_file",
   "read",
   "regexp_search",

@@ -3,6 +3,7 @@
 
 import type {
   CreateFileResult,
+  EditFileOutput,
   FindFilesResult,
   ReadFileOutput,
   ReadFilesItem,
@@ -32,6 +33,9 @@ export function answerTextOf(data: unknown): AnswerText {
   }
   if (hasKeys(fields, "success", "message", "path", "sizeBytes", "hash", "created")) {
     return createdText(fields as CreateFileResult);
+  }
+  if (hasKeys(fields, "applied", "replacements", "diff", "sha256")) {
+    return editedText(fields as EditFileOutput);
   }
   if (hasKeys(fields, "success", "file", "errors", "sessionId")) {
     return sourceText(fields as ReadSourceResult);
@@ -86,6 +90,15 @@ function itemTexts({ output, error }: ReadFilesItem): string[] {
 function createdText({ message, path, sizeBytes, hash }: CreateFileResult): AnswerText {
   const file = `${visible(path)} has ${count(sizeBytes, "byte")} and the hash ${hash}.`;
   return { texts: [], note: `${message} ${file}` };
+}
+
+function editedText(answer: EditFileOutput): AnswerText {
+  const { path, applied, replacements, start_line, end_line, diff, diff_truncated } = answer;
+  const where = start_line === end_line ? `line ${start_line}` : `lines ${start_line}-${end_line}`;
+  const done = applied ? "edited" : "not written, only tried";
+  const cut = diff_truncated ? " The diff is cut." : "";
+  const places = count(replacements, "place");
+  return { texts: [diff], note: `${visible(path)} is ${done}: ${places}, ${where}.${cut}` };
 }
 
 function sourceText({ file }: ReadSourceResult): AnswerText {

@@ -33,7 +33,14 @@ interface McpSchema {
 /** The tools for `tools/list`. */
 export function toMcpTools(options?: ToolSelection): McpTool[] {
   return describe(options).map((description) => {
-    const { definition, metadata, title, resultSchema, isOpenWorld = false } = description;
+    const {
+      definition,
+      metadata,
+      title,
+      resultSchema,
+      isIdempotent = true,
+      isOpenWorld = false,
+    } = description;
     const { isWriteOp } = metadata;
     return {
       name: providerName(definition.name),
@@ -44,10 +51,9 @@ export function toMcpTools(options?: ToolSelection): McpTool[] {
       annotations: {
         title,
         readOnlyHint: !isWriteOp,
-        // With `overwrite`, a write replaces a file.
+        // A write may replace what a file has.
         destructiveHint: isWriteOp,
-        // Repeated without `overwrite`, a write fails and changes nothing.
-        idempotentHint: true,
+        idempotentHint: isIdempotent,
         openWorldHint: isOpenWorld,
       },
     };

@@ -74,6 +74,8 @@ export interface ToolDescription<Name extends string = string> {
   readonly examples?: Readonly<Record<string, unknown>>;
   /** The schema of its data, for protocols that announce it. */
   readonly resultSchema?: ResultSchema;
+  /** Whether a call that is repeated changes nothing more. Default: yes. */
+  readonly isIdempotent?: boolean;
   /** Whether it reaches beyond the host's own files, such as the internet. */
   readonly isOpenWorld?: boolean;
 }

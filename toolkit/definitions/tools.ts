@@ -1,6 +1,7 @@
 // The tools by name. A new tool gets a file of its own in this folder, and its two lines here.
 
 import { CREATE_FILE, type CreateFileToolArguments } from "./create-file.js";
+import { EDIT_FILE, type EditFileToolArguments } from "./edit-file.js";
 import { FIND_FILES, type FindFilesToolArguments } from "./find-files.js";
 import { READ, type ReadToolArguments } from "./read.js";
 import { READ_FILE, type ReadFileToolArguments } from "./read-file.js";
@@ -15,6 +16,7 @@ export interface ToolArguments {
   read_file: ReadFileToolArguments;
   read_files: ReadFilesToolArguments;
   workspace_create_file: CreateFileToolArguments;
+  edit_file: EditFileToolArguments;
   "workspace.read_file": ReadSourceToolArguments;
   read: ReadToolArguments;
   regexp_search: RegexpSearchToolArguments;
@@ -30,6 +32,7 @@ export const TOOL_DESCRIPTIONS = {
   read_file: READ_FILE,
   read_files: READ_FILES,
   workspace_create_file: CREATE_FILE,
+  edit_file: EDIT_FILE,
   "workspace.read_file": READ_SOURCE,
   read: READ,
   regexp_search: REGEXP_SEARCH,

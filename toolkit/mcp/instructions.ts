@@ -19,6 +19,9 @@ const USAGES: { readonly [Name in ToolName]: string } = {
     "content; nothing is appended or edited in place. If the file exists the call fails and changes nothing: " +
     "read the file first, and set overwrite to true only where replacing all of it is meant. Put a new file " +
     "where others of its kind are; if several places would do, ask the user before you call.",
+  edit_file:
+    "edit_file replaces text in a file, exactly: copy old_string from the file without line numbers, long enough to " +
+    "occur once. Several edits of one file go in one call.",
   "workspace.read_file":
     "workspace_read_file gives a source document by its DocPath, exactly as it was shown to you: it is no path " +
     "of a file, and is not to be changed.",

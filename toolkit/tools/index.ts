@@ -1,6 +1,7 @@
 // The tools of ringfence. A new one gets a file of its own in this folder, and its line here.
 
 import { CREATE_FILE_TOOL } from "./create-file.js";
+import { EDIT_FILE_TOOL } from "./edit-file.js";
 import { FIND_FILES_TOOL } from "./find-files.js";
 import { READ_TOOL } from "./read.js";
 import { READ_FILE_TOOL } from "./read-file.js";
@@ -14,6 +15,7 @@ export const TOOLS = {
   read_file: READ_FILE_TOOL,
   read_files: READ_FILES_TOOL,
   workspace_create_file: CREATE_FILE_TOOL,
+  edit_file: EDIT_FILE_TOOL,
   "workspace.read_file": READ_SOURCE_TOOL,
   read: READ_TOOL,
   regexp_search: REGEXP_SEARCH_TOOL,
