@@ -261,6 +261,31 @@ describe("arguments", () => {
   }
 });
 
+test(
+  "a call that is aborted on its way has written the file, or rejects with the reason and has not",
+  inWorkspace(async (ws) => {
+    const text = `${"some text\n".repeat(60_000)}the end\n`;
+    const seen = new Set<string>();
+    for (const delay of [0, 0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 2_000]) {
+      ws.write("a.txt", text);
+      const controller = new AbortController();
+      const args = { path: "a.txt", old_string: "the end", new_string: "another end" };
+      const context = { ...ws.writable, durability: "none" as const };
+      const call = editFile(context, args, { signal: controller.signal });
+      const timer = setTimeout(() => controller.abort("enough"), delay);
+      const outcome = await call.then(
+        () => "written",
+        (reason) => reason,
+      );
+      clearTimeout(timer);
+      const now = fs.readFileSync(ws.at("a.txt"), "utf8");
+      assert.equal(now === text ? "enough" : "written", outcome);
+      seen.add(outcome);
+    }
+    assert.ok(seen.has("written"));
+  }),
+);
+
 describe("places that are not edited", () => {
   const codeOf = async (ws: TestWorkspace, path: string) => (await refused(ws, EDIT, path)).code;
 

@@ -253,7 +253,7 @@ impl Editing<'_> {
             return Err(stale(&before).into());
         }
         let edits = self.edits_of(&document)?;
-        let spans = plan(document.view(), &edits)
+        let spans = plan(document.view(), &edits, self.cancelled)
             .map_err(|misfit| self.misfit_failure(&document, &edits, misfit))?;
         let size = document.size_after(replacements(&spans, &edits));
         if size > MAX_EDIT_FILE_SIZE_BYTES {
@@ -312,6 +312,7 @@ impl Editing<'_> {
     fn misfit_failure(&self, document: &Document<'_>, edits: &[Edit], misfit: Misfit) -> Failure {
         let line_of = |offset: usize| document.position(offset).line;
         match misfit {
+            Misfit::Cancelled => Failure::cancelled(),
             Misfit::NoMatch { edit } => {
                 let Edit { old, new, .. } = &edits[edit];
                 let closest = closest(document.view(), old, new);

@@ -12,6 +12,7 @@ use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in}
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got};
 use crate::hash::{Sha256Digest, from_lowercase_hex};
+use crate::node::call::pending::OnAbort;
 use crate::node::call::run::{Call, Prepared, run_async};
 use crate::tools::edit_file::{
     self as core, Edit, EditFileOptions, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
@@ -107,7 +108,9 @@ fn prepare<'env>(
     let request = read_request(args).map_err(|error| refused(error, Some(&context)))?;
     options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
     let signals = signals.map_err(|error| refused(error, Some(&context)))?;
-    Ok(Call::new(signals, move |aborted: &AtomicBool| Ok(run(&context, &request, aborted)?.into())))
+    let work = move |aborted: &AtomicBool| Ok(run(&context, &request, aborted)?.into());
+    // The work alone knows whether the file has been written.
+    Ok(Call { work, signals, on_abort: OnAbort::AskWork })
 }
 
 fn run(

@@ -25,9 +25,11 @@ pub struct Span {
     pub edit: u32,
 }
 
-/// Why a list of edits cannot be applied.
+/// Why a list of edits is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
+    /// The caller has cancelled the call.
+    Cancelled,
     /// The old text of an edit does not occur.
     NoMatch {
         /// The edit.
@@ -52,10 +54,13 @@ pub enum Misfit {
 }
 
 /// The places that the edits replace, in ascending order. Of several misfits it tells the first: missing and
-/// multiple places before overlaps, each by the lowest edit.
-pub fn plan(text: &str, edits: &[Edit]) -> Result<Vec<Span>, Misfit> {
+/// multiple places before overlaps, each by the lowest edit. `cancelled` is asked for each edit.
+pub fn plan(text: &str, edits: &[Edit], cancelled: &dyn Fn() -> bool) -> Result<Vec<Span>, Misfit> {
     let mut spans = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
+        if cancelled() {
+            return Err(Misfit::Cancelled);
+        }
         let span = |start| Span { start, edit: u32::try_from(index).unwrap_or(u32::MAX) };
         if edit.replace_all {
             let before = spans.len();
@@ -76,7 +81,7 @@ pub fn plan(text: &str, edits: &[Edit]) -> Result<Vec<Span>, Misfit> {
     if edits.len() > 1 {
         refuse_shared_text(text, edits, &spans)?;
         spans.sort_unstable();
-        refuse_dependence(text, edits, &spans)?;
+        refuse_dependence(text, edits, &spans, cancelled)?;
     }
     Ok(spans)
 }
@@ -134,9 +139,17 @@ fn refuse_shared_text(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), 
 }
 
 /// Refuses edits that would have another result one after the other.
-fn refuse_dependence(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), Misfit> {
+fn refuse_dependence(
+    text: &str,
+    edits: &[Edit],
+    spans: &[Span],
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), Misfit> {
     let mut now = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
+        if cancelled() {
+            return Err(Misfit::Cancelled);
+        }
         if !edit.replace_all && !matches!(places_of(&edit.old, &now), Places::One(_)) {
             return Err(dependence(text, edits, index));
         }

@@ -11,7 +11,7 @@ fn all(old: &str, new: &str) -> Edit {
 }
 
 fn edited(text: &str, edits: &[Edit]) -> Result<String, Misfit> {
-    plan(text, edits).map(|spans| replaced(text, &spans, edits))
+    plan(text, edits, &|| false).map(|spans| replaced(text, &spans, edits))
 }
 
 fn overlap(edit: usize, other: usize) -> Result<String, Misfit> {
@@ -59,9 +59,9 @@ fn an_edit_that_matches_what_an_earlier_one_writes_is_refused() {
 
 #[test]
 fn missing_and_multiple_places_come_before_overlaps() {
-    let misfit = plan("aab", &[edit("aab", "1"), edit("ab", "2"), edit("z", "3")]);
+    let misfit = plan("aab", &[edit("aab", "1"), edit("ab", "2"), edit("z", "3")], &|| false);
     assert_eq!(misfit, Err(Misfit::NoMatch { edit: 2 }));
-    let misfit = plan("aab", &[edit("aab", "1"), edit("a", "2"), edit("z", "3")]);
+    let misfit = plan("aab", &[edit("aab", "1"), edit("a", "2"), edit("z", "3")], &|| false);
     assert_eq!(misfit, Err(Misfit::MultipleMatches { edit: 1, count: 2, first: vec![0, 1] }));
 }
 
