@@ -13,6 +13,10 @@ const TARGETS = {
   "read 4 KiB, sync, on ext4": { "bare fs": { node: 1.3, bun: 1.8 } },
   "read 4 KiB, sync, on tmpfs": { "bare fs": { node: 1.3, bun: 1.8 } },
   "read 4 KiB, sync, on overlayfs": { "bare fs": { node: 1.3, bun: 1.8 } },
+  "edit a line of 100 KiB": {
+    "MCP server-filesystem": { node: 0.5, bun: 0.5 },
+    "ringfence, readFile and createFile": { node: 1.3, bun: 1.3 },
+  },
   "search for a rare literal": {
     "rg --json --sort path": { node: 0.8, bun: 0.8 },
     "rg --json": { node: 1.3, bun: 1.3 },

@@ -15,6 +15,8 @@ import { readFileSync } from "node:fs";
  * @property {(path: string, window: Window) => Promise<unknown>} [window] Some lines of a file.
  * @property {Write} [create] Where nothing stands.
  * @property {Write} [overwrite] Where a file stands.
+ * @property {(path: string, oldText: string, newText: string) => Promise<unknown>} [edit] Replaces a text that
+ *   occurs once in a file, without waiting for the disk.
  * @property {boolean} [canSync] Whether `create` and `overwrite` look at `durable`; otherwise they
  *   never sync.
  * @property {(result: any) => string} text The text in what `read` and `window` give.

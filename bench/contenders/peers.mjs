@@ -35,6 +35,8 @@ export async function openMcp(root) {
     read: async (path) => server.readFileContent(await server.validatePath(path)),
     window: async (path, window) =>
       windows[window.position](await server.validatePath(path), window),
+    edit: async (path, oldText, newText) =>
+      server.applyFileEdits(await server.validatePath(path), [{ oldText, newText }]),
     create: async (path, content) =>
       server.writeFileContent(await server.validatePath(path), content),
     overwrite: async (path, content) =>
@@ -100,6 +102,7 @@ export async function openDeepagents(root) {
     version: versionOf(name),
     read: (path) => backend.read(`/${path}`, 0, 200),
     window: (path, { startLine, maxLines }) => backend.read(`/${path}`, startLine - 1, maxLines),
+    edit: (path, oldText, newText) => backend.edit(`/${path}`, oldText, newText),
     overwrite: (path, content) => backend.write(`/${path}`, content),
     create: (path, content) => backend.write(`/${path}`, content),
     text: (result) => result.content,

@@ -1,5 +1,6 @@
 // @ts-check
 import { create } from "./create.mjs";
+import { edit } from "./edit.mjs";
 import { fileSystems } from "./file-systems.mjs";
 import { find } from "./find.mjs";
 import { growth } from "./growth.mjs";
@@ -24,6 +25,7 @@ export const items = {
   many,
   loop,
   create,
+  edit,
   loading,
   memory,
   snapshot,

@@ -287,10 +287,11 @@ impl NewFilePath {
     ///
     /// [`NewFileRefusal`] says which rule the spelling breaks.
     pub fn parse(text: &str) -> Result<Self, NewFileRefusal> {
-        let path = parse_to_change(text)?;
+        let path = parse_plainly_spelled(text)?;
         if path.is_root() || path.must_be_directory() {
             return Err(NewFileRefusal::NamesFolder);
         }
+        check_names(&path)?;
         Ok(Self(path))
     }
 
@@ -313,12 +314,14 @@ impl EntryPath {
         inside: impl FnOnce(&str) -> Option<String>,
     ) -> Result<Self, NewFileRefusal> {
         let beneath = if is_absolute_anywhere(text) { inside(text) } else { None };
-        match beneath {
+        let path = match beneath {
             // The root itself.
-            Some(beneath) if beneath.is_empty() => Ok(Self(WorkspacePath::root())),
-            Some(beneath) => parse_to_change(&beneath).map(Self),
-            None => parse_to_change(text).map(Self),
-        }
+            Some(beneath) if beneath.is_empty() => WorkspacePath::root(),
+            Some(beneath) => parse_plainly_spelled(&beneath)?,
+            None => parse_plainly_spelled(text)?,
+        };
+        check_names(&path)?;
+        Ok(Self(path))
     }
 
     /// The path itself.
@@ -328,9 +331,8 @@ impl EntryPath {
     }
 }
 
-/// The path of an entry that is made or changed. People and programs must find it again under the name
-/// that was meant.
-fn parse_to_change(text: &str) -> Result<WorkspacePath, NewFileRefusal> {
+/// Parses a path whose spelling no program and no reader takes for another.
+fn parse_plainly_spelled(text: &str) -> Result<WorkspacePath, NewFileRefusal> {
     let parsed = WorkspacePath::parse(text);
     if let Err(refusal @ (PathRefusal::Blank | PathRefusal::Nul)) = parsed {
         return Err(refusal.into());
@@ -352,6 +354,11 @@ fn parse_to_change(text: &str) -> Result<WorkspacePath, NewFileRefusal> {
     if matches!(path.as_str().as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
         return Err(PathRefusal::DriveOrShare.into());
     }
+    Ok(path)
+}
+
+/// Checks the names of a path against the rules of all systems.
+fn check_names(path: &WorkspacePath) -> Result<(), NewFileRefusal> {
     if path.names().next() == Some("~") {
         return Err(NewFileRefusal::Tilde);
     }
@@ -361,7 +368,7 @@ fn parse_to_change(text: &str) -> Result<WorkspacePath, NewFileRefusal> {
     if path.as_str().len() > MAX_PATH_BYTES {
         return Err(NewFileRefusal::PathTooLong);
     }
-    Ok(path)
+    Ok(())
 }
 
 /// Whether a character separates components: `\` as well as `/`, on every system.
