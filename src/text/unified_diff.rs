@@ -37,13 +37,27 @@ impl Change<'_> {
     /// line. `path` stands in the header, as `a/path` and `b/path`.
     #[must_use]
     pub fn unified_diff(&self, path: &str, max_units: usize) -> UnifiedDiff {
-        let start = self.start_of_context();
-        let (before, after) = self.parts_with_context(start);
+        // Among lines that are alike, a hunk may slide to the edge of the part that is compared. Then more
+        // lines are needed for the context around it.
+        let mut context = CONTEXT;
+        let (start, input, hunks) = loop {
+            let start = self.start_of_context(context);
+            let (before, after) = self.parts_with_context(start, context);
+            let cut = self.before.len() - start - before.len();
+            let input = InternedInput::new(before, after);
+            let mut diff = Diff::compute(Algorithm::Histogram, &input);
+            diff.postprocess_lines(&input);
+            let hunks: Vec<_> = diff.hunks().collect();
+            let lines = u32::try_from(input.before.len()).unwrap_or(u32::MAX);
+            let has_head = start == 0 || hunks.first().is_none_or(|it| it.before.start >= CONTEXT);
+            let has_tail =
+                cut == 0 || hunks.last().is_none_or(|it| lines - it.before.end >= CONTEXT);
+            if has_head && has_tail {
+                break (start, input, hunks);
+            }
+            context = context.saturating_mul(8);
+        };
         let first_line = u32::try_from(lines_ended(&self.before.as_bytes()[..start]));
-        let input = InternedInput::new(before, after);
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
-        diff.postprocess_lines(&input);
-        let hunks: Vec<_> = diff.hunks().collect();
         let mut writer = Writer { text: String::new(), units_left: max_units, is_truncated: false };
         if !hunks.is_empty() {
             writer.header(path);
@@ -56,17 +70,17 @@ impl Change<'_> {
     }
 
     /// Where the lines of context before the change begin, the same in both texts.
-    fn start_of_context(&self) -> usize {
+    fn start_of_context(&self, context: u32) -> usize {
         let same = &self.before.as_bytes()[..self.same_start];
         let mut ends = memchr::memrchr_iter(b'\n', same);
-        ends.nth(CONTEXT as usize).map_or(0, |line_feed| line_feed + 1)
+        ends.nth(context as usize).map_or(0, |line_feed| line_feed + 1)
     }
 
     /// Both texts from there to the end of the lines of context after the change.
-    fn parts_with_context(&self, start: usize) -> (&str, &str) {
+    fn parts_with_context(&self, start: usize, context: u32) -> (&str, &str) {
         let same = &self.before.as_bytes()[self.before.len() - self.same_end..];
         let mut ends = memchr::memchr_iter(b'\n', same);
-        let kept = ends.nth(CONTEXT as usize).map_or(same.len(), |line_feed| line_feed + 1);
+        let kept = ends.nth(context as usize).map_or(same.len(), |line_feed| line_feed + 1);
         let cut = same.len() - kept;
         (&self.before[start..self.before.len() - cut], &self.after[start..self.after.len() - cut])
     }
@@ -202,6 +216,15 @@ mod tests {
                 assert_eq!(change.unified_diff("dir/a.txt", 20_000), diff(before, &after));
             }
         }
+    }
+
+    #[test]
+    fn a_change_among_lines_that_are_alike_has_its_context() {
+        let before = format!("a\n{}b\n", "x\n".repeat(10));
+        let after = before.replacen("a\n", "a\nx\n", 1);
+        let change = Change { before: &before, after: &after, same_start: 2, same_end: 22 };
+        assert_eq!(change.unified_diff("dir/a.txt", 20_000), diff(&before, &after));
+        assert!(diff(&before, &after).text.ends_with("+x\n b\n"));
     }
 
     #[test]

@@ -174,6 +174,15 @@ struct Editing<'call> {
     cancelled: &'call dyn Fn() -> bool,
 }
 
+/// An attempt before its write.
+struct Prepared {
+    answer: EditFileOutput,
+    /// The hash of the bytes that are replaced.
+    before: Sha256Digest,
+    /// The bytes that replace them.
+    edited: Vec<u8>,
+}
+
 /// Why an attempt ended without an answer.
 enum AttemptError {
     /// The file has changed since it was read.
@@ -246,29 +255,39 @@ impl Editing<'_> {
     }
 
     fn attempt(&self, file: OpenFile) -> Result<EditFileOutput, AttemptError> {
+        let prepared = self.prepare(file);
+        if (self.cancelled)() {
+            return Err(Failure::cancelled().into());
+        }
+        let Prepared { answer, before, edited } = prepared?;
+        if !self.request.dry_run {
+            self.write(&edited, before)?;
+        }
+        Ok(answer)
+    }
+
+    /// Everything but the write.
+    fn prepare(&self, file: OpenFile) -> Result<Prepared, Failure> {
         let bytes = file.read_to_end(MAX_EDIT_FILE_SIZE_BYTES).map_err(not_read)?;
         let document = Document::parse(&bytes)?;
         let before = hash::sha256(&bytes);
         if self.request.expected.is_some_and(|expected| expected != before) {
-            return Err(stale(&before).into());
+            return Err(stale(&before));
         }
         let edits = self.edits_of(&document)?;
         let spans = plan(document.view(), &edits, self.cancelled)
             .map_err(|misfit| self.misfit_failure(&document, &edits, misfit))?;
         let size = document.size_after(replacements(&spans, &edits));
         if size > MAX_EDIT_FILE_SIZE_BYTES {
-            return Err(too_large_after(size).into());
+            return Err(too_large_after(size));
         }
         let edited = document.replace(replacements(&spans, &edits));
         if edited == bytes {
             let sentence = "the edits match, and together they leave the file as it was";
-            return Err(Failure::new(ErrorCode::NoChange, sentence).into());
+            return Err(Failure::new(ErrorCode::NoChange, sentence));
         }
         let answer = self.answer(&document, &edits, &spans, &before, &edited);
-        if !self.request.dry_run {
-            self.write(&edited, before)?;
-        }
-        Ok(answer)
+        Ok(Prepared { answer, before, edited })
     }
 
     /// The edits as they are looked for: with LF for CRLF, and without a byte order mark that the model has
@@ -313,6 +332,7 @@ impl Editing<'_> {
         let line_of = |offset: usize| document.position(offset).line;
         match misfit {
             Misfit::Cancelled => Failure::cancelled(),
+            Misfit::TooLarge { size } => too_large_after(size),
             Misfit::NoMatch { edit } => {
                 let Edit { old, new, .. } = &edits[edit];
                 let closest = closest(document.view(), old, new);
@@ -374,7 +394,9 @@ impl Editing<'_> {
         let line_count =
             line_at(after.len()) - u64::from(after.is_empty() || after.ends_with('\n'));
         let end = after.len() - change.same_end;
-        let last = if end > change.same_start { end - 1 } else { end };
+        let ends_in_deletion =
+            spans.last().is_some_and(|span| edits[span.edit as usize].new.is_empty());
+        let last = if end > change.same_start && !ends_in_deletion { end - 1 } else { end };
         let start_line = line_at(change.same_start).min(line_count.max(1));
         EditFileOutput {
             path: self.shown().to_owned(),

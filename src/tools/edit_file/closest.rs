@@ -121,8 +121,12 @@ pub fn closest(text: &str, old: &str, new: &str) -> Option<Closest> {
 fn without_numbers(text: &str, old: &str) -> Option<Range<usize>> {
     without_line_numbers(old).find_map(|old| {
         let old = old.strip_suffix('\n').filter(|old| !old.is_empty()).unwrap_or(&old);
+        // Of a text of numbers nothing is left.
+        if old.trim().is_empty() {
+            return None;
+        }
         let start = memchr::memmem::find(text.as_bytes(), old.as_bytes())?;
-        (!old.is_empty()).then_some(start..start + old.len())
+        Some(start..start + old.len())
     })
 }
 
@@ -147,8 +151,10 @@ fn escaped(text: &str, old: &str) -> Option<Range<usize>> {
 /// longest one. Lines count from 0.
 fn most_alike(text: &str, old: &str) -> Option<Range<usize>> {
     let first = by_lines(text, old).or_else(|| by_words(text, old))?;
+    let height = isize::try_from(old.lines().count()).unwrap_or(isize::MAX);
+    let end = usize::try_from(first.saturating_add(height)).unwrap_or(0);
     let first = usize::try_from(first).unwrap_or(0);
-    Some(first..(first + old.lines().count()).min(text.lines().count()))
+    Some(first..end.min(text.lines().count()).max(first + 1))
 }
 
 /// Whether a line tells one place from others: `}` does not.

@@ -31,7 +31,8 @@ pub fn explain(text: &str, old: &str, closest: Option<&Closest>) -> String {
              file has them, each backslash as one backslash"
         ),
         Difference::FinalNewline => format!(
-            "the file's last line, {lines}, has no line end: leave out the line end after it in old_string"
+            "the file's last line, line {}, has no line end: leave out the line end after it in old_string",
+            closest.end_line
         ),
         difference => {
             let place = first_difference(text, old, closest);
@@ -82,10 +83,11 @@ fn first_difference(text: &str, old: &str, closest: &Closest) -> Option<String> 
 
 /// Where in a line of the file the first line of a text begins, which need not begin a line.
 fn start_in(line: &str, wanted: &str, is_only: bool) -> usize {
-    if wanted.starts_with([' ', '\t'])
-        || line.len() > MAX_LINE_BYTES
-        || wanted.len() > MAX_LINE_BYTES
-    {
+    let is_blank = |character: char| matches!(character, ' ' | '\t');
+    if wanted.trim_matches(is_blank).is_empty() {
+        return if is_only { 0 } else { line.trim_end_matches(is_blank).len() };
+    }
+    if line.len() > MAX_LINE_BYTES || wanted.len() > MAX_LINE_BYTES {
         return 0;
     }
     let folded = Folding::Case.of_part(wanted);
@@ -94,7 +96,9 @@ fn start_in(line: &str, wanted: &str, is_only: bool) -> usize {
         if is_only { rest.starts_with(&*folded) } else { rest == folded }
     };
     let mut starts = line.char_indices().rev().map(|(at, _)| at);
-    starts.find(begins_here).unwrap_or(0)
+    let at = starts.find(begins_here).unwrap_or(0);
+    // The blanks before it belong to the text, too.
+    if wanted.starts_with(is_blank) { line[..at].trim_end_matches(is_blank).len() } else { at }
 }
 
 fn common_prefix(one: &str, other: &str) -> usize {
@@ -188,6 +192,13 @@ mod tests {
         ends("a\u{a0}b", "a b", "column 2, the file has U+00A0 where old_string has a space");
         ends("a\u{200b}b", "ab", "column 2, the file has U+200B where old_string has `b`");
         ends("x = Hello", "hello", "column 5, the file has `H` where old_string has `h`");
+    }
+
+    #[test]
+    fn a_text_that_begins_inside_of_a_line_is_compared_there() {
+        let end = "in line 2, column 4, the file has 1 space where old_string has 2 spaces";
+        ends("foo\nbar baz\n", "\nbar  baz", end);
+        ends("foo(a, b)\n", " B)", "column 8, the file has `b` where old_string has `B`");
     }
 
     #[test]

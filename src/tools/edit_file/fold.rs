@@ -84,7 +84,9 @@ fn lookalikes_folded(text: &str) -> String {
                 folded.push('-');
             }
             '\u{2026}' => folded.push_str("..."),
-            '\u{0085}' | '\u{2028}' | '\u{2029}' => folded.push(character),
+            '\r' | '\u{000B}' | '\u{000C}' | '\u{0085}' | '\u{2028}' | '\u{2029}' => {
+                folded.push(character);
+            }
             blank if blank.is_whitespace() => {}
             // Zero width non-joiner and joiner.
             '\u{200C}' | '\u{200D}' => {}
@@ -141,7 +143,7 @@ pub fn unescaped(text: &str) -> Unescaped<'_> {
 }
 
 /// What tools print between a line's number and the line.
-const SEPARATORS: [&str; 8] = ["\t", "→", " | ", "│", ": ", ":", "-", " "];
+const SEPARATORS: [&str; 9] = ["\t", "→", " | ", "|", "│", ": ", ":", "-", " "];
 
 /// The text without the line numbers with which all its lines begin, for each separator that fits. The last
 /// of the lines may be empty, and of an empty line a tool may print the number alone.

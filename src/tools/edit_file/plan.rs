@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::locate::{Places, places_of, separate_places};
 
+/// The longest text that is made: as long as the largest file.
+const MAX_TEXT_BYTES: usize = 10 << 20;
+
 /// One edit, its texts with LF for CRLF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
@@ -30,6 +33,11 @@ pub struct Span {
 pub enum Misfit {
     /// The caller has cancelled the call.
     Cancelled,
+    /// The text would become longer than a file may be.
+    TooLarge {
+        /// How many bytes it would have.
+        size: u64,
+    },
     /// The old text of an edit does not occur.
     NoMatch {
         /// The edit.
@@ -55,35 +63,100 @@ pub enum Misfit {
 
 /// The places that the edits replace, in ascending order. Of several misfits it tells the first: missing and
 /// multiple places before overlaps, each by the lowest edit. `cancelled` is asked for each edit.
+///
+/// Texts do not grow beyond [`MAX_TEXT_BYTES`], however the edits multiply each other.
 pub fn plan(text: &str, edits: &[Edit], cancelled: &dyn Fn() -> bool) -> Result<Vec<Span>, Misfit> {
     let mut spans = Vec::new();
+    // The text after the edits before the present one, which may write what it replaces.
+    let mut written = Written { now: text.to_owned(), is_complete: edits.len() > 1 };
+    let mut dependent = None;
     for (index, edit) in edits.iter().enumerate() {
         if cancelled() {
             return Err(Misfit::Cancelled);
         }
         let span = |start| Span { start, edit: u32::try_from(index).unwrap_or(u32::MAX) };
+        let before = spans.len();
         if edit.replace_all {
-            let before = spans.len();
             spans.extend(separate_places(&edit.old, text).map(span));
-            if spans.len() == before {
-                return Err(missing(text, edits, index));
-            }
-            continue;
-        }
-        match places_of(&edit.old, text) {
-            Places::One(start) => spans.push(span(start)),
-            Places::None => return Err(missing(text, edits, index)),
-            Places::Many { count, first } => {
-                return Err(Misfit::MultipleMatches { edit: index, count, first });
+        } else {
+            match places_of(&edit.old, text) {
+                Places::One(start) => spans.push(span(start)),
+                Places::None => {}
+                Places::Many { count, first } => {
+                    return Err(Misfit::MultipleMatches { edit: index, count, first });
+                }
             }
         }
+        if spans.len() == before {
+            if places_of(&edit.old, &written.now) == Places::None {
+                return Err(Misfit::NoMatch { edit: index });
+            }
+            dependent.get_or_insert(index);
+        }
+        written.apply(edit);
+    }
+    if let Some(index) = dependent {
+        return Err(dependence(text, edits, index, cancelled));
     }
     if edits.len() > 1 {
         refuse_shared_text(text, edits, &spans)?;
+    }
+    refuse_growth(text, edits, &spans)?;
+    if edits.len() > 1 {
         spans.sort_unstable();
         refuse_dependence(text, edits, &spans, cancelled)?;
     }
     Ok(spans)
+}
+
+/// The text with the edits made one after the other.
+struct Written {
+    now: String,
+    /// Whether all edits are in it. One that would make it too long ends that.
+    is_complete: bool,
+}
+
+impl Written {
+    /// Makes an edit: the first place, or all of them.
+    fn apply(&mut self, edit: &Edit) {
+        if !self.is_complete {
+            return;
+        }
+        let most = if edit.replace_all { usize::MAX } else { 1 };
+        let spans: Vec<_> = separate_places(&edit.old, &self.now)
+            .take(most)
+            .map(|start| Span { start, edit: 0 })
+            .collect();
+        let edits = std::slice::from_ref(edit);
+        self.is_complete = size_after(&self.now, &spans, edits) <= MAX_TEXT_BYTES;
+        match *spans {
+            _ if !self.is_complete => {}
+            [] => {}
+            [Span { start, .. }] => {
+                self.now.replace_range(start..start + edit.old.len(), &edit.new);
+            }
+            _ => self.now = replaced(&self.now, &spans, edits),
+        }
+    }
+}
+
+/// The size of a text with the spans replaced. The spans do not overlap.
+fn size_after(text: &str, spans: &[Span], edits: &[Edit]) -> usize {
+    spans.iter().fold(text.len(), |size, span| {
+        let edit = &edits[span.edit as usize];
+        (size - edit.old.len()).saturating_add(edit.new.len())
+    })
+}
+
+/// Refuses edits that make the text longer than a file may be.
+fn refuse_growth(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), Misfit> {
+    // Each subtraction must have its text to take from, so what is added comes first.
+    let added = spans
+        .iter()
+        .fold(text.len(), |size, span| size.saturating_add(edits[span.edit as usize].new.len()));
+    let removed: usize = spans.iter().map(|span| edits[span.edit as usize].old.len()).sum();
+    let size = added - removed;
+    if size > MAX_TEXT_BYTES { Err(Misfit::TooLarge { size: size as u64 }) } else { Ok(()) }
 }
 
 /// The replacements of spans, as [`Document::replace`](crate::text::Document::replace) takes them.
@@ -110,18 +183,6 @@ pub fn replaced(text: &str, spans: &[Span], edits: &[Edit]) -> String {
     after
 }
 
-/// The misfit of an edit whose old text does not occur. Perhaps an earlier edit would write it.
-fn missing(text: &str, edits: &[Edit], index: usize) -> Misfit {
-    let mut text = text.to_owned();
-    for (other, edit) in edits[..index].iter().enumerate() {
-        apply(edit, &mut text);
-        if places_of(&edits[index].old, &text) != Places::None {
-            return Misfit::Overlap { edit: index, other };
-        }
-    }
-    Misfit::NoMatch { edit: index }
-}
-
 /// Refuses edits of which two replace the same character.
 fn refuse_shared_text(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), Misfit> {
     /// A byte that no edit replaces; there are at most 1,000 edits.
@@ -145,73 +206,75 @@ fn refuse_dependence(
     spans: &[Span],
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), Misfit> {
-    let mut now = text.to_owned();
+    let mut counts = vec![0; edits.len()];
+    for span in spans {
+        counts[span.edit as usize] += 1;
+    }
+    let mut written = Written { now: text.to_owned(), is_complete: true };
     for (index, edit) in edits.iter().enumerate() {
         if cancelled() {
             return Err(Misfit::Cancelled);
         }
-        if !edit.replace_all && !matches!(places_of(&edit.old, &now), Places::One(_)) {
-            return Err(dependence(text, edits, index));
+        let is_alike = if edit.replace_all {
+            separate_places(&edit.old, &written.now).count() == counts[index]
+        } else {
+            matches!(places_of(&edit.old, &written.now), Places::One(_))
+        };
+        if !is_alike {
+            return Err(dependence(text, edits, index, cancelled));
         }
-        apply(edit, &mut now);
+        written.apply(edit);
     }
-    if now == replaced(text, spans, edits) {
+    if written.now == replaced(text, spans, edits) {
         return Ok(());
     }
-    // Only an edit of all places can have replaced others unnoticed.
-    let other_places = |index: &usize| {
-        let (before, edit) = (after(text, &edits[..*index]), &edits[*index]);
-        let expected: Vec<_> =
-            spans.iter().filter(|span| span.edit as usize <= *index).copied().collect();
-        edit.replace_all && replace_all(edit, &before) != replaced(text, &expected, edits)
-    };
-    let index = (0..edits.len()).find(other_places).unwrap_or_default();
-    Err(dependence(text, edits, index))
+    Err(first_displaced(text, edits, spans, cancelled))
+}
+
+/// The misfit of edits of all places of which one replaces as many places after the earlier edits, but others.
+fn first_displaced(
+    text: &str,
+    edits: &[Edit],
+    spans: &[Span],
+    cancelled: &dyn Fn() -> bool,
+) -> Misfit {
+    let mut written = Written { now: text.to_owned(), is_complete: true };
+    for (index, edit) in edits.iter().enumerate() {
+        if cancelled() {
+            return Misfit::Cancelled;
+        }
+        written.apply(edit);
+        let until = |span: &&Span| span.edit as usize <= index;
+        let expected: Vec<_> = spans.iter().filter(until).copied().collect();
+        if edit.replace_all && written.now != replaced(text, &expected, edits) {
+            return dependence(text, edits, index, cancelled);
+        }
+    }
+    dependence(text, edits, edits.len() - 1, cancelled)
 }
 
 /// The misfit of an edit that has other places after the earlier ones: the first that makes it so is told.
-fn dependence(text: &str, edits: &[Edit], index: usize) -> Misfit {
-    let places = |text: &str| separate_places(&edits[index].old, text).count();
-    let overlapping = |text: &str| match places_of(&edits[index].old, text) {
-        Places::None => 0,
-        Places::One(_) => 1,
-        Places::Many { count, .. } => count,
+fn dependence(text: &str, edits: &[Edit], index: usize, cancelled: &dyn Fn() -> bool) -> Misfit {
+    let counts = |text: &str| {
+        let overlapping = match places_of(&edits[index].old, text) {
+            Places::None => 0,
+            Places::One(_) => 1,
+            Places::Many { count, .. } => count,
+        };
+        (separate_places(&edits[index].old, text).count(), overlapping)
     };
-    let counts = |text: &str| (places(text), overlapping(text));
-    let (mut now, before) = (text.to_owned(), counts(text));
+    let before = counts(text);
+    let mut written = Written { now: text.to_owned(), is_complete: true };
     for (other, edit) in edits[..index].iter().enumerate() {
-        apply(edit, &mut now);
-        if counts(&now) != before {
+        if cancelled() {
+            return Misfit::Cancelled;
+        }
+        written.apply(edit);
+        if !written.is_complete || counts(&written.now) != before {
             return Misfit::Overlap { edit: index, other };
         }
     }
     Misfit::Overlap { edit: index, other: index.saturating_sub(1) }
-}
-
-fn after(text: &str, edits: &[Edit]) -> String {
-    let mut text = text.to_owned();
-    for edit in edits {
-        apply(edit, &mut text);
-    }
-    text
-}
-
-/// Applies an edit to a text as it stands: the first place, or all of them.
-fn apply(edit: &Edit, text: &mut String) {
-    if edit.replace_all {
-        *text = replace_all(edit, text);
-        return;
-    }
-    let first = separate_places(&edit.old, text).next();
-    if let Some(start) = first {
-        text.replace_range(start..start + edit.old.len(), &edit.new);
-    }
-}
-
-fn replace_all(edit: &Edit, text: &str) -> String {
-    let spans: Vec<_> =
-        separate_places(&edit.old, text).map(|start| Span { start, edit: 0 }).collect();
-    replaced(text, &spans, std::slice::from_ref(edit))
 }
 
 #[cfg(test)]

@@ -66,6 +66,28 @@ fn missing_and_multiple_places_come_before_overlaps() {
 }
 
 #[test]
+fn a_missing_place_is_told_before_an_overlap() {
+    let edits = [edit("a", "b"), edit("b", "c"), edit("z", "y")];
+    assert_eq!(edited("a", &edits), Err(Misfit::NoMatch { edit: 2 }));
+}
+
+#[test]
+fn edits_that_multiply_each_other_end_without_the_memory_for_it() {
+    let mut edits = vec![all("a", &"a".repeat(100)); 20];
+    assert_eq!(edited("a", &edits), overlap(1, 0));
+    edits.push(edit("zz", "y"));
+    assert_eq!(edited("a", &edits), Err(Misfit::NoMatch { edit: 20 }));
+    let chain: Vec<_> = ('a'..'t')
+        .zip('b'..)
+        .map(|(from, to)| all(&from.to_string(), &to.to_string().repeat(1000)))
+        .collect();
+    assert_eq!(edited("abcdefghijklmnopqrst", &chain), overlap(1, 0));
+    let large = all("a", &"x".repeat(1 << 20));
+    let size = 11 << 20;
+    assert_eq!(edited(&"a".repeat(11), &[large]), Err(Misfit::TooLarge { size }));
+}
+
+#[test]
 fn all_places_are_taken_from_the_left_in_one_pass() {
     assert_eq!(edited("aaaa", &[all("aa", "a")]).unwrap(), "aa");
     assert_eq!(edited("aaa", &[all("a", "aa")]).unwrap(), "aaaaaa");
@@ -123,6 +145,8 @@ proptest! {
         let edits: Vec<_> = edits
             .into_iter()
             .map(|(old, new, replace_all)| Edit { old, new, replace_all })
+            // Equal texts are refused before.
+            .filter(|edit| edit.old != edit.new)
             .collect();
         let expected =
             all_at_once(&text, &edits).filter(|at_once| one_after_the_other(&text, &edits).as_ref() == Some(at_once));
