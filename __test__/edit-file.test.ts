@@ -1,5 +1,5 @@
-// `editFile`: exact replacements in one file. docs/contract.md §10. The ids E-… and M-… are cases of editing
-// tools that others have reported; the rules for texts are tested in src/tools/edit_file/, too.
+// `editFile`: exact replacements in one file. docs/contract.md §10. The rules for texts are tested in
+// src/tools/edit_file/, too.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -104,7 +104,7 @@ describe("the answer", () => {
   );
 
   test(
-    "a dry run makes nothing (E-84)",
+    "a dry run makes nothing",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
       const answer = await editFile(ws.writable, { path: "a.txt", ...EDIT, dry_run: true });
@@ -137,7 +137,7 @@ describe("errors that repair a call", () => {
   );
 
   test(
-    "MULTIPLE_MATCHES has the count and ten lines (E-32)",
+    "MULTIPLE_MATCHES has the count and ten lines",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a\n".repeat(12));
       const error = await refused(ws, EDIT);
@@ -147,7 +147,7 @@ describe("errors that repair a call", () => {
   );
 
   test(
-    "an edit of a list is named by its index (M-02, M-06)",
+    "an edit of a list is named by its index",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "abcd");
       const missing = await refused(ws, { edits: [EDIT, { old_string: "z", new_string: "y" }] });
@@ -316,7 +316,7 @@ describe("places that are not edited", () => {
   );
 
   test(
-    "a link out, a dangling one, and a FIFO (E-72)",
+    "a link out, a dangling one, and a FIFO",
     { skip: noSymlinks || noFifos },
     inWorkspace(async (ws) => {
       fs.symlinkSync("/etc/hostname", ws.at("out"));
@@ -329,7 +329,7 @@ describe("places that are not edited", () => {
   );
 
   test(
-    "a file without write permission is not replaced through its folder, not even in a dry run (E-69)",
+    "a file without write permission is not replaced through its folder, not even in a dry run",
     { skip: noPermissions },
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
@@ -366,7 +366,7 @@ describe("places that are not edited", () => {
 
 describe("the file on disk", () => {
   test(
-    "a link stays a link, and the mode stays (E-71)",
+    "a link stays a link, and the mode stays",
     { skip: noSymlinks || notPosix },
     inWorkspace(async (ws) => {
       ws.write("real.txt", "a");
@@ -380,7 +380,7 @@ describe("the file on disk", () => {
   );
 
   test(
-    "calls side by side on one file, by several spellings, all land (E-79)",
+    "calls side by side on one file, by several spellings, all land",
     inWorkspace(async (ws) => {
       ws.write("dir/a.txt", Array.from({ length: 40 }, (_, line) => `line ${line}: 0\n`).join(""));
       const workspace = Workspace.open(ws.root, { durability: "none" });

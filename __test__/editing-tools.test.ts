@@ -28,7 +28,7 @@ describe("arguments under the names that models know", () => {
       { path: "p", edits: [edit] },
     ],
     [
-      "of a list as JSON text (M-16)",
+      "of a list as JSON text",
       { path: "p", edits: JSON.stringify([{ old_str: "a", new_str: "b" }]) },
       { path: "p", edits: [edit] },
     ],
