@@ -54,7 +54,8 @@ impl Lines {
 }
 
 /// How many lines end in some bytes: the number of LFs.
-pub(super) fn lines_ended(bytes: &[u8]) -> u64 {
+#[must_use]
+pub fn lines_ended(bytes: &[u8]) -> u64 {
     bytecount::count(bytes, b'\n') as u64
 }
 

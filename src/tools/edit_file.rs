@@ -42,7 +42,7 @@ use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest};
 use crate::path::{EntryPath, WorkspacePath, shown_path};
 use crate::sandbox::{FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError};
-use crate::text::{Change, Document, UnifiedDiff};
+use crate::text::{Change, Document, UnifiedDiff, lines_ended};
 
 pub mod closest;
 mod explain;
@@ -250,8 +250,7 @@ impl Editing<'_> {
         if near.is_empty() {
             return failure.and("to make a new file, create it");
         }
-        let names: Vec<_> = near.iter().map(|near| format!("\"{near}\"")).collect();
-        failure.and(&format!("did you mean {}?", names.join(" or ")))
+        failure.suggesting(&near)
     }
 
     fn attempt(&self, file: OpenFile) -> Result<EditFileOutput, AttemptError> {
@@ -388,9 +387,7 @@ impl Editing<'_> {
             |after| Cow::Borrowed(after.view()),
         );
         let change = change_between(view, &after, edits, spans);
-        let line_at = |offset: usize| {
-            memchr::memchr_iter(b'\n', &after.as_bytes()[..offset]).count() as u64 + 1
-        };
+        let line_at = |offset: usize| lines_ended(&after.as_bytes()[..offset]) + 1;
         let line_count =
             line_at(after.len()) - u64::from(after.is_empty() || after.ends_with('\n'));
         let end = after.len() - change.same_end;

@@ -190,6 +190,16 @@ impl Failure {
         self
     }
 
+    /// The same failure with the paths that may have been meant, if there are any.
+    #[must_use]
+    pub fn suggesting(self, near: &[String]) -> Self {
+        if near.is_empty() {
+            return self;
+        }
+        let names: Vec<_> = near.iter().map(|near| format!("\"{near}\"")).collect();
+        self.and(&format!("did you mean {}?", names.join(" or ")))
+    }
+
     /// Shows only the last name of a path that spells out the root.
     #[must_use]
     pub fn hiding_root_of(mut self, sandbox: &Sandbox) -> Self {

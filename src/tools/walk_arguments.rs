@@ -67,12 +67,7 @@ pub fn not_found(sandbox: &Sandbox, given: &str, path: &WorkspacePath) -> Failur
 }
 
 fn missing(sentence: &str, near: &[String]) -> Failure {
-    let failure = Failure::new(ErrorCode::NotFound, sentence);
-    if near.is_empty() {
-        return failure;
-    }
-    let names: Vec<_> = near.iter().map(|near| format!("\"{near}\"")).collect();
-    failure.and(&format!("did you mean {}?", names.join(" or ")))
+    Failure::new(ErrorCode::NotFound, sentence).suggesting(near)
 }
 
 /// The failure of a call that had to stop. `advice` says how it takes less time.

@@ -27,12 +27,7 @@ export function asList(sent: Record<string, unknown>, name: string): Record<stri
 
 /** Whether a text is JSON of an array. `[id].tsx` begins like one. */
 function isJsonArray(text: string): boolean {
-  if (!text.trimStart().startsWith("[")) return false;
-  try {
-    return Array.isArray(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return text.trimStart().startsWith("[") && Array.isArray(unwritten(text));
 }
 
 /** Removes arguments that are empty texts: models that may not leave a key out send those. */
@@ -58,14 +53,16 @@ export function unwrap(
 ): Record<string, unknown> {
   const { [wrapper]: wrapped, ...rest } = sent;
   if (wrapped === undefined || sent[needed] !== undefined) return sent;
-  const inner = typeof wrapped === "string" ? objectIn(wrapped) : wrapped;
+  const inner = unwritten(wrapped);
   if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return sent;
   return Object.assign(Object.create(null), rest, inner);
 }
 
-function objectIn(text: string): unknown {
+/** The value that JSON text stands for, or `undefined`; a value that is no text is itself. */
+export function unwritten(value: unknown): unknown {
+  if (typeof value !== "string") return value;
   try {
-    return JSON.parse(text);
+    return JSON.parse(value);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // The tool `edit_file`, docs/contract.md §10.
 
 import type { EditFileArguments } from "../../index.js";
-import { PATH_ALIASES, rename, unwrap } from "./aliases.js";
+import { PATH_ALIASES, rename, unwrap, unwritten } from "./aliases.js";
 import { boolean, integer, object, string } from "./result-schema.js";
 import { metadataOf, type ToolDescription } from "./tool.js";
 
@@ -73,19 +73,9 @@ const ALIASES = {
 
 function fold(given: Record<string, unknown>): Record<string, unknown> {
   const sent = rename(unwrap(given, "input", "path"), ALIASES);
-  const edits = listIn(sent.edits);
-  if (edits !== null) sent.edits = edits.map(withOwnNames);
+  const edits = unwritten(sent.edits);
+  if (Array.isArray(edits)) sent.edits = edits.map(withOwnNames);
   return sent;
-}
-
-function listIn(edits: unknown): unknown[] | null {
-  if (typeof edits !== "string") return Array.isArray(edits) ? edits : null;
-  try {
-    const parsed: unknown = JSON.parse(edits);
-    return Array.isArray(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
 }
 
 function withOwnNames(edit: unknown): unknown {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::fold::{Folding, unescaped, without_line_numbers};
 use super::locate::{Places, places_of};
+use crate::text::lines_ended;
 
 /// How many lines of the file are shown at most.
 pub const MAX_LINES: usize = 20;
@@ -219,7 +220,8 @@ fn words_of(line: &str) -> impl Iterator<Item = &str> {
 
 /// The lines of a span, from 0.
 fn lines_of(text: &str, span: Range<usize>) -> Range<usize> {
-    let line_feeds = |end: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..end]).count();
+    let line_feeds =
+        |end: usize| usize::try_from(lines_ended(&text.as_bytes()[..end])).unwrap_or(usize::MAX);
     let last = span.end.max(span.start + 1) - 1;
     line_feeds(span.start)..line_feeds(last) + 1
 }

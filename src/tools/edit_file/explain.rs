@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::closest::{Closest, Difference};
+use super::common_start;
 use super::fold::Folding;
 
 /// Lines with more bytes are not compared with a text that begins inside of them.
@@ -70,7 +71,7 @@ fn first_difference(text: &str, old: &str, closest: &Closest) -> Option<String> 
         };
         let start = if index == 0 { start_in(line, wanted_line, is_last) } else { 0 };
         let found = &line[start..];
-        let same = common_prefix(found, wanted_line);
+        let same = common_start(found, wanted_line);
         let (here, there) = (&found[same..], &wanted_line[same..]);
         if there.is_empty() && (here.is_empty() || is_last) {
             continue;
@@ -99,13 +100,6 @@ fn start_in(line: &str, wanted: &str, is_only: bool) -> usize {
     let at = starts.find(begins_here).unwrap_or(0);
     // The blanks before it belong to the text, too.
     if wanted.starts_with(is_blank) { line[..at].trim_end_matches(is_blank).len() } else { at }
-}
-
-fn common_prefix(one: &str, other: &str) -> usize {
-    let mut pairs = one.char_indices().zip(other.chars());
-    pairs
-        .find(|((_, one), other)| one != other)
-        .map_or_else(|| one.len().min(other.len()), |((at, _), _)| at)
 }
 
 fn difference_at(number: u64, line: &str, at: usize, there: &str) -> String {

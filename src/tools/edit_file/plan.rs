@@ -3,10 +3,8 @@
 
 use std::ops::Range;
 
+use super::MAX_EDIT_FILE_SIZE_BYTES;
 use super::locate::{Places, places_of, separate_places};
-
-/// The longest text that is made: as long as the largest file.
-const MAX_TEXT_BYTES: usize = 10 << 20;
 
 /// One edit, its texts with LF for CRLF.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +62,13 @@ pub enum Misfit {
 /// The places that the edits replace, in ascending order. Of several misfits it tells the first: missing and
 /// multiple places before overlaps, each by the lowest edit. `cancelled` is asked for each edit.
 ///
-/// Texts do not grow beyond [`MAX_TEXT_BYTES`], however the edits multiply each other.
+/// Texts do not grow beyond [`MAX_EDIT_FILE_SIZE_BYTES`], however the edits multiply each other.
 pub fn plan(text: &str, edits: &[Edit], cancelled: &dyn Fn() -> bool) -> Result<Vec<Span>, Misfit> {
     let mut spans = Vec::new();
     // The text after the edits before the present one, which may write what it replaces.
-    let mut written = Written { now: text.to_owned(), is_complete: edits.len() > 1 };
-    let mut dependent = None;
+    let is_list = edits.len() > 1;
+    let mut written = Written::of(if is_list { text } else { "" });
+    let (mut missing, mut unlike) = (None, None);
     for (index, edit) in edits.iter().enumerate() {
         if cancelled() {
             return Err(Misfit::Cancelled);
@@ -87,24 +86,36 @@ pub fn plan(text: &str, edits: &[Edit], cancelled: &dyn Fn() -> bool) -> Result<
                 }
             }
         }
-        if spans.len() == before {
+        let count = spans.len() - before;
+        if count == 0 {
             if places_of(&edit.old, &written.now) == Places::None {
                 return Err(Misfit::NoMatch { edit: index });
             }
-            dependent.get_or_insert(index);
+            missing.get_or_insert(index);
+        } else if is_list && unlike.is_none() && !written.has_places(edit, count) {
+            unlike = Some(index);
         }
         written.apply(edit);
     }
-    if let Some(index) = dependent {
+    if let Some(index) = missing {
         return Err(dependence(text, edits, index, cancelled));
     }
-    if edits.len() > 1 {
+    if is_list {
         refuse_shared_text(text, edits, &spans)?;
     }
-    refuse_growth(text, edits, &spans)?;
-    if edits.len() > 1 {
-        spans.sort_unstable();
-        refuse_dependence(text, edits, &spans, cancelled)?;
+    let size = size_after(text, &spans, edits) as u64;
+    if size > MAX_EDIT_FILE_SIZE_BYTES {
+        return Err(Misfit::TooLarge { size });
+    }
+    if !is_list {
+        return Ok(spans);
+    }
+    spans.sort_unstable();
+    if let Some(index) = unlike {
+        return Err(dependence(text, edits, index, cancelled));
+    }
+    if written.now != replaced(text, &spans, edits) {
+        return Err(first_displaced(text, edits, &spans, cancelled));
     }
     Ok(spans)
 }
@@ -117,6 +128,19 @@ struct Written {
 }
 
 impl Written {
+    fn of(text: &str) -> Self {
+        Self { now: text.to_owned(), is_complete: true }
+    }
+
+    /// Whether an edit has so many places in the text, by its own rule.
+    fn has_places(&self, edit: &Edit, count: usize) -> bool {
+        if edit.replace_all {
+            separate_places(&edit.old, &self.now).count() == count
+        } else {
+            matches!(places_of(&edit.old, &self.now), Places::One(_))
+        }
+    }
+
     /// Makes an edit: the first place, or all of them.
     fn apply(&mut self, edit: &Edit) {
         if !self.is_complete {
@@ -128,7 +152,7 @@ impl Written {
             .map(|start| Span { start, edit: 0 })
             .collect();
         let edits = std::slice::from_ref(edit);
-        self.is_complete = size_after(&self.now, &spans, edits) <= MAX_TEXT_BYTES;
+        self.is_complete = size_after(&self.now, &spans, edits) as u64 <= MAX_EDIT_FILE_SIZE_BYTES;
         match *spans {
             _ if !self.is_complete => {}
             [] => {}
@@ -146,17 +170,6 @@ fn size_after(text: &str, spans: &[Span], edits: &[Edit]) -> usize {
         let edit = &edits[span.edit as usize];
         (size - edit.old.len()).saturating_add(edit.new.len())
     })
-}
-
-/// Refuses edits that make the text longer than a file may be.
-fn refuse_growth(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), Misfit> {
-    // Each subtraction must have its text to take from, so what is added comes first.
-    let added = spans
-        .iter()
-        .fold(text.len(), |size, span| size.saturating_add(edits[span.edit as usize].new.len()));
-    let removed: usize = spans.iter().map(|span| edits[span.edit as usize].old.len()).sum();
-    let size = added - removed;
-    if size > MAX_TEXT_BYTES { Err(Misfit::TooLarge { size: size as u64 }) } else { Ok(()) }
 }
 
 /// The replacements of spans, as [`Document::replace`](crate::text::Document::replace) takes them.
@@ -199,38 +212,6 @@ fn refuse_shared_text(text: &str, edits: &[Edit], spans: &[Span]) -> Result<(), 
     Ok(())
 }
 
-/// Refuses edits that would have another result one after the other.
-fn refuse_dependence(
-    text: &str,
-    edits: &[Edit],
-    spans: &[Span],
-    cancelled: &dyn Fn() -> bool,
-) -> Result<(), Misfit> {
-    let mut counts = vec![0; edits.len()];
-    for span in spans {
-        counts[span.edit as usize] += 1;
-    }
-    let mut written = Written { now: text.to_owned(), is_complete: true };
-    for (index, edit) in edits.iter().enumerate() {
-        if cancelled() {
-            return Err(Misfit::Cancelled);
-        }
-        let is_alike = if edit.replace_all {
-            separate_places(&edit.old, &written.now).count() == counts[index]
-        } else {
-            matches!(places_of(&edit.old, &written.now), Places::One(_))
-        };
-        if !is_alike {
-            return Err(dependence(text, edits, index, cancelled));
-        }
-        written.apply(edit);
-    }
-    if written.now == replaced(text, spans, edits) {
-        return Ok(());
-    }
-    Err(first_displaced(text, edits, spans, cancelled))
-}
-
 /// The misfit of edits of all places of which one replaces as many places after the earlier edits, but others.
 fn first_displaced(
     text: &str,
@@ -238,7 +219,7 @@ fn first_displaced(
     spans: &[Span],
     cancelled: &dyn Fn() -> bool,
 ) -> Misfit {
-    let mut written = Written { now: text.to_owned(), is_complete: true };
+    let mut written = Written::of(text);
     for (index, edit) in edits.iter().enumerate() {
         if cancelled() {
             return Misfit::Cancelled;
@@ -264,7 +245,7 @@ fn dependence(text: &str, edits: &[Edit], index: usize, cancelled: &dyn Fn() -> 
         (separate_places(&edits[index].old, text).count(), overlapping)
     };
     let before = counts(text);
-    let mut written = Written { now: text.to_owned(), is_complete: true };
+    let mut written = Written::of(text);
     for (other, edit) in edits[..index].iter().enumerate() {
         if cancelled() {
             return Misfit::Cancelled;
