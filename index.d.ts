@@ -311,6 +311,121 @@ export interface EditFileError extends Error {
   sha256?: string;
 }
 
+/** The arguments of `moveFile`. */
+export interface MoveFileArguments {
+  /** The file, link or folder to move. It may be absolute if it lies inside the workspace. */
+  path: string;
+  /** The new path itself, and never a folder to move into. It may be absolute inside the workspace. */
+  to: string;
+  /** Whether a file or link that stands at `to` is replaced by the file or link. Default `false`. */
+  overwrite?: boolean | null;
+  /** Move only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
+  expected_hash?: string | null;
+  /** Whether nothing is moved, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/**
+ * What `moveFile` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, a path names nothing for certain or is the
+ *   root itself, or a folder would be moved into itself.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
+ * - `SANDBOX_VIOLATION`: a path, or a link on it, leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands at `path`; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not change one of the folders, or the entry is a mount point.
+ * - `NOT_FILE`: a FIFO, socket or device stands at one of the paths, or `expected_hash` is that of no file.
+ * - `NOT_DIRECTORY`: a file stands where `to` needs a folder.
+ * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `ALREADY_EXISTS`: something stands at `to`; `overwrite` replaces a file or link, and never a folder.
+ * - `CROSS_DEVICE`: the two places are on different file systems.
+ * - `NO_CHANGE`: both paths are the same entry.
+ * - `CONTENDED`: other programs keep the file open or change the folders; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type MoveFileErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "NOT_DIRECTORY"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "STALE"
+  | "ALREADY_EXISTS"
+  | "CROSS_DEVICE"
+  | "NO_CHANGE"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `moveFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface MoveFileError extends Error {
+  name: "MoveFileError";
+  code: MoveFileErrorCode;
+  /** The one of the two paths that is at fault, relative to the workspace; `""` where the call has none. */
+  path: string;
+  /** With `STALE`: the SHA-256 that the file has now. */
+  sha256?: string;
+}
+
+/** The arguments of `deleteFile`. */
+export interface DeleteFileArguments {
+  /** The file, link or folder to delete. It may be absolute if it lies inside the workspace. */
+  path: string;
+  /** Whether a folder that is not empty is deleted, with all that it holds. Default `false`. */
+  recursive?: boolean | null;
+  /** Delete only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
+  expected_hash?: string | null;
+  /** Whether nothing is deleted, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/**
+ * What `deleteFile` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or the path names nothing for certain or is
+ *   the root itself.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
+ * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands there; the message names near paths.
+ * - `PERMISSION_DENIED`: the file is write-protected, or the system does not let the entry, or one beneath
+ *   it, be deleted: rights of folders, mount points.
+ * - `NOT_FILE`: a FIFO, socket or device stands there, or `expected_hash` is that of no file.
+ * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `NOT_EMPTY`: the folder holds `entries` entries, and `recursive` is not set.
+ * - `CONTENDED`: other programs keep the file open or change the folders; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DeleteFileErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "STALE"
+  | "NOT_EMPTY"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `deleteFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface DeleteFileError extends Error {
+  name: "DeleteFileError";
+  code: DeleteFileErrorCode;
+  /** The path relative to the workspace, or `""` where the call has none. */
+  path: string;
+  /** With `STALE`: the SHA-256 that the file has now. */
+  sha256?: string;
+  /** With `NOT_EMPTY`: how many entries stand directly in the folder. */
+  entries?: number;
+  /** Where a folder could be removed in part only: how many entries were. The others stand there again. */
+  removed?: number;
+}
+
 /** The arguments of `findFiles`. */
 export interface FindFilesArguments {
   /**
@@ -1055,6 +1170,29 @@ export interface CreateFileResult {
 export declare function createFileSync(context: WorkspaceContext | Workspace, args: CreateFileArguments, options?: CallOptions | null): CreateFileResult
 
 /**
+ * Deletes a file, a link, or a folder of the workspace.
+ *
+ * A link is deleted itself, and never its target. A folder that is not empty needs `recursive`: the whole
+ * of it is checked first, disappears in one step, and is then removed without following a link. Where
+ * removing fails all the same, what is left stands at the path again, and the error has `removed`.
+ * Runs on a worker thread.
+ *
+ * Rejects with a `DeleteFileError`, or with `signal.reason` when a signal is aborted before anything is
+ * deleted; never throws.
+ */
+export declare function deleteFile(context: WorkspaceContext | Workspace, args: DeleteFileArguments, options?: CallOptions | null): Promise<DeleteFileOutput>
+
+/** The result of `deleteFile`. */
+export interface DeleteFileOutput {
+  /** The path relative to the workspace root, components separated by `/`; never absolute. */
+  path: string
+  /** What was deleted. A `symlink` was deleted itself; its target is untouched. */
+  kind: 'file' | 'directory' | 'symlink'
+  /** How many entries lay beneath a folder; `0` for a file or link. */
+  entries: number
+}
+
+/**
  * Replaces texts in a UTF-8 file of the workspace, exactly and all or none of them.
  *
  * Every text is located in the file as it was before the call, and must occur once, unless `replace_all` is
@@ -1169,6 +1307,9 @@ export interface FindFilesResult {
 /** Whether a value is an error of `contentHash`. */
 export declare function isContentHashError(value: unknown): value is ContentHashError
 
+/** Whether a value is an error of `deleteFile`. */
+export declare function isDeleteFileError(value: unknown): value is DeleteFileError
+
 /** Whether a value is an error of a `DirectoryStore`. */
 export declare function isDocumentStoreError(value: unknown): value is DocumentStoreError
 
@@ -1183,6 +1324,9 @@ export declare function isFileUriError(value: unknown): value is FileUriError
 
 /** Whether a value is an error of `findFiles`. */
 export declare function isFindFilesError(value: unknown): value is FindFilesError
+
+/** Whether a value is an error of `moveFile`. */
+export declare function isMoveFileError(value: unknown): value is MoveFileError
 
 /** Whether a value is an error of `readBytes`. */
 export declare function isReadBytesError(value: unknown): value is ReadBytesError
@@ -1216,6 +1360,30 @@ export declare function isWorkspaceSnapshotError(value: unknown): value is Works
  * `SIZE_LIMIT_EXCEEDED`.
  */
 export declare const MAX_READ_FILE_SIZE_BYTES: number
+
+/**
+ * Moves a file, a link, or a folder to another path of the workspace, by one rename.
+ *
+ * `to` is the new path itself, and never a folder to move into. Folders on the way are made, and taken back
+ * if the move then fails. Nothing is replaced, unless `overwrite` lets a file or link take the place of
+ * another. A link is moved itself. Runs on a worker thread.
+ *
+ * Rejects with a `MoveFileError`, or with `signal.reason` when a signal is aborted before anything is
+ * moved; never throws.
+ */
+export declare function moveFile(context: WorkspaceContext | Workspace, args: MoveFileArguments, options?: CallOptions | null): Promise<MoveFileOutput>
+
+/** The result of `moveFile`. */
+export interface MoveFileOutput {
+  /** The path before, relative to the workspace root, components separated by `/`; never absolute. */
+  path: string
+  /** The path now, likewise. */
+  to: string
+  /** What was moved. A `symlink` was moved itself, and its text is as it was. */
+  kind: 'file' | 'directory' | 'symlink'
+  /** Whether a file or link was replaced. */
+  overwritten: boolean
+}
 
 /**
  * Suggests paths that a model may have meant by a path where no file or folder is: up to three, relative

@@ -311,6 +311,121 @@ export interface EditFileError extends Error {
   sha256?: string;
 }
 
+/** The arguments of `moveFile`. */
+export interface MoveFileArguments {
+  /** The file, link or folder to move. It may be absolute if it lies inside the workspace. */
+  path: string;
+  /** The new path itself, and never a folder to move into. It may be absolute inside the workspace. */
+  to: string;
+  /** Whether a file or link that stands at `to` is replaced by the file or link. Default `false`. */
+  overwrite?: boolean | null;
+  /** Move only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
+  expected_hash?: string | null;
+  /** Whether nothing is moved, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/**
+ * What `moveFile` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, a path names nothing for certain or is the
+ *   root itself, or a folder would be moved into itself.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
+ * - `SANDBOX_VIOLATION`: a path, or a link on it, leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands at `path`; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not change one of the folders, or the entry is a mount point.
+ * - `NOT_FILE`: a FIFO, socket or device stands at one of the paths, or `expected_hash` is that of no file.
+ * - `NOT_DIRECTORY`: a file stands where `to` needs a folder.
+ * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `ALREADY_EXISTS`: something stands at `to`; `overwrite` replaces a file or link, and never a folder.
+ * - `CROSS_DEVICE`: the two places are on different file systems.
+ * - `NO_CHANGE`: both paths are the same entry.
+ * - `CONTENDED`: other programs keep the file open or change the folders; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type MoveFileErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "NOT_DIRECTORY"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "STALE"
+  | "ALREADY_EXISTS"
+  | "CROSS_DEVICE"
+  | "NO_CHANGE"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `moveFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface MoveFileError extends Error {
+  name: "MoveFileError";
+  code: MoveFileErrorCode;
+  /** The one of the two paths that is at fault, relative to the workspace; `""` where the call has none. */
+  path: string;
+  /** With `STALE`: the SHA-256 that the file has now. */
+  sha256?: string;
+}
+
+/** The arguments of `deleteFile`. */
+export interface DeleteFileArguments {
+  /** The file, link or folder to delete. It may be absolute if it lies inside the workspace. */
+  path: string;
+  /** Whether a folder that is not empty is deleted, with all that it holds. Default `false`. */
+  recursive?: boolean | null;
+  /** Delete only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
+  expected_hash?: string | null;
+  /** Whether nothing is deleted, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/**
+ * What `deleteFile` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or the path names nothing for certain or is
+ *   the root itself.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
+ * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
+ * - `NOT_FOUND`: nothing stands there; the message names near paths.
+ * - `PERMISSION_DENIED`: the file is write-protected, or the system does not let the entry, or one beneath
+ *   it, be deleted: rights of folders, mount points.
+ * - `NOT_FILE`: a FIFO, socket or device stands there, or `expected_hash` is that of no file.
+ * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `NOT_EMPTY`: the folder holds `entries` entries, and `recursive` is not set.
+ * - `CONTENDED`: other programs keep the file open or change the folders; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type DeleteFileErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "STALE"
+  | "NOT_EMPTY"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `deleteFile` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface DeleteFileError extends Error {
+  name: "DeleteFileError";
+  code: DeleteFileErrorCode;
+  /** The path relative to the workspace, or `""` where the call has none. */
+  path: string;
+  /** With `STALE`: the SHA-256 that the file has now. */
+  sha256?: string;
+  /** With `NOT_EMPTY`: how many entries stand directly in the folder. */
+  entries?: number;
+  /** Where a folder could be removed in part only: how many entries were. The others stand there again. */
+  removed?: number;
+}
+
 /** The arguments of `findFiles`. */
 export interface FindFilesArguments {
   /**

@@ -25,14 +25,21 @@
 //! | `cached` | Linux: reading a small file without waiting for anything |
 //! | `reading`, `list`, `sync` | opening and reading files; listing folders; making a file last |
 //! | `place`, `folders` | where a path leads for writing; making the folders it needs |
+//! | `attempts` | repeating a change that another process has disturbed |
+//! | `put/error`, `entry_error` | the errors of writing, and of moving and removing |
+//! | `folder_tree` | counting and removing everything beneath a folder |
 //! | `put/` | creating and replacing files |
+//! | `remove/`, `rename` | removing and moving files, links and folders |
 
+mod attempts;
 mod buffer;
 #[cfg_attr(not(target_os = "linux"), path = "uncached.rs")]
 mod cached;
 mod entry;
+mod entry_error;
 mod error;
 mod file;
+mod folder_tree;
 mod folders;
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -41,6 +48,8 @@ mod open;
 mod place;
 mod put;
 mod reading;
+mod remove;
+mod rename;
 mod root;
 mod spelling;
 mod sweeps;
@@ -51,11 +60,14 @@ mod walk;
 
 pub use buffer::ReadBuffer;
 pub use entry::{EntryFacts, EntryKind, EntryName, Listed, MAX_LINKS};
+pub use entry_error::{EntryError, Obstacle};
 pub use error::{FileSize, OpenError, ReadError, RootError};
 pub use file::{CachedRead, FileFacts, FileId, OpenFile};
 pub use list::ListedFolder;
 pub use put::content::{Before, NewContent, Visibility, Written};
 pub use put::error::{Flaw, MAX_COMPARED_BYTES, Stray, WriteError};
+pub use remove::{RemoveOptions, RemovedEntry};
+pub use rename::{MoveEnd, MoveError, MoveOptions, MovedEntry};
 pub use root::{Containment, Sandbox};
 
 #[cfg(test)]

@@ -41,6 +41,12 @@ pub(super) fn new_name(new: Identity, displaced: Identity) -> String {
     named(&digits(RandomState::new().build_hasher().finish(), RANDOM_DIGITS), new, displaced)
 }
 
+/// A new name for an entry that is kept. No sweep removes it, because the name is made for another entry.
+pub(super) fn name_to_keep() -> String {
+    let no_entry = Identity { inode: u64::MAX, born: 0 };
+    new_name(no_entry, no_entry)
+}
+
 /// The name of the empty file that the writers of one file contend for. It is the same for all of them,
 /// and a sweep recognises it like the name of a temporary whose file has no identity yet.
 #[cfg(any(windows, test))]

@@ -36,6 +36,10 @@ pub enum ErrorCode {
     Stale,
     /// Something stands where nothing should.
     AlreadyExists,
+    /// A folder holds entries.
+    NotEmpty,
+    /// Two places are on different file systems.
+    CrossDevice,
     /// Other programs keep or change the file.
     Contended,
     /// The call would change nothing.
@@ -70,6 +74,8 @@ impl ErrorCode {
             Self::BinaryNotSupported => "BINARY_NOT_SUPPORTED",
             Self::Stale => "STALE",
             Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::NotEmpty => "NOT_EMPTY",
+            Self::CrossDevice => "CROSS_DEVICE",
             Self::Contended => "CONTENDED",
             Self::NoChange => "NO_CHANGE",
             Self::NoMatch => "NO_MATCH",
@@ -293,7 +299,7 @@ impl From<WriteError> for Failure {
     }
 }
 
-fn code_of_write(error: &WriteError) -> ErrorCode {
+pub(super) fn code_of_write(error: &WriteError) -> ErrorCode {
     match error {
         WriteError::FileInTheWay => ErrorCode::NotDirectory,
         WriteError::NameTooLong | WriteError::DanglingLink => ErrorCode::NotFound,

@@ -72,6 +72,20 @@ pub fn is_edit_file_error(env: &Env, value: Unknown<'_>) -> bool {
     is_error(env, value, "EditFileError")
 }
 
+/// Whether a value is an error of `moveFile`.
+#[napi(ts_args_type = "value: unknown", ts_return_type = "value is MoveFileError")]
+#[must_use]
+pub fn is_move_file_error(env: &Env, value: Unknown<'_>) -> bool {
+    is_error(env, value, "MoveFileError")
+}
+
+/// Whether a value is an error of `deleteFile`.
+#[napi(ts_args_type = "value: unknown", ts_return_type = "value is DeleteFileError")]
+#[must_use]
+pub fn is_delete_file_error(env: &Env, value: Unknown<'_>) -> bool {
+    is_error(env, value, "DeleteFileError")
+}
+
 /// Whether a value is an error of `tree`.
 #[napi(ts_args_type = "value: unknown", ts_return_type = "value is TreeError")]
 #[must_use]

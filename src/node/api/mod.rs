@@ -9,12 +9,14 @@
 
 pub mod content_hash;
 pub mod create_file;
+pub mod delete_file;
 pub mod directory_store;
 mod edit_file;
 pub mod file_store;
 pub mod find_files;
 pub mod is_error;
 pub mod is_text_media_type;
+pub mod move_file;
 pub mod near_misses;
 pub mod read_bytes;
 pub mod read_file;
@@ -33,6 +35,7 @@ pub mod workspace_snapshot;
 
 mod active_files;
 mod argument;
+mod change_call;
 mod context;
 mod error;
 mod failure;

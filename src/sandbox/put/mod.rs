@@ -11,14 +11,13 @@
 //! A step that finds the place changed since it was looked at ends the attempt, and a new attempt
 //! begins with a new look. No decision rests on a check that may be out of date at the next call.
 
-use std::time::Duration;
-
 use self::content::{Before, Created, NewContent, Visibility, WriteChecks, Written};
 use self::error::{PutError, WriteError};
 #[cfg(unix)]
 use self::unix as system;
 #[cfg(windows)]
 use self::windows as system;
+use super::attempts::{self, Attempt, AttemptError};
 use super::entry::EntryKind;
 use super::error::OpenError;
 use super::folders::{FolderError, MadeFolders};
@@ -27,16 +26,20 @@ use super::root::Sandbox;
 use super::system::Directory;
 use crate::path::{EntryPath, NewFilePath, WorkspacePath};
 
+/// A file that has the expected bytes, held.
+#[cfg(unix)]
+pub(super) type Compared = unix::old::Old;
+#[cfg(windows)]
+pub(super) type Compared = std::fs::File;
+
+pub(super) use self::system::{check_folder, check_replaceable, compare};
+
 pub(super) mod content;
 pub(super) mod error;
 #[cfg(unix)]
-mod unix;
+pub(super) mod unix;
 #[cfg(windows)]
-mod windows;
-
-/// How often an attempt is repeated because another process interfered. Each repetition means that
-/// another process made progress.
-const MAX_ATTEMPTS: u32 = 64;
+pub(super) mod windows;
 
 impl Sandbox {
     /// Puts content at a path: in full or not at all.
@@ -129,17 +132,10 @@ enum Target<'call> {
 
 impl<'call> Writing<'call> {
     fn run(&self) -> Result<Written, WriteError> {
-        for attempt in 0..MAX_ATTEMPTS {
-            match self.attempt() {
-                Err(AttemptError::Raced) => let_others_go_on(attempt),
-                Err(AttemptError::Failed(error)) => return Err(error),
-                Ok(written) => return Ok(written),
-            }
-        }
-        Err(WriteError::Contended)
+        attempts::repeat(|| self.attempt()).unwrap_or(Err(WriteError::Contended))
     }
 
-    fn attempt(&self) -> Result<Written, AttemptError> {
+    fn attempt(&self) -> Attempt<Written, WriteError> {
         let target = self.look()?;
         if (self.cancelled)() {
             return Err(WriteError::Cancelled.into());
@@ -159,7 +155,7 @@ impl<'call> Writing<'call> {
     }
 
     /// Finds out what stands at the path. Changes nothing.
-    fn look(&self) -> Result<Target<'call>, AttemptError> {
+    fn look(&self) -> Attempt<Target<'call>, WriteError> {
         match place::find(self.root, self.path)? {
             Located::Complete(place) => match place.kind()? {
                 None => Ok(Target::Free(place)),
@@ -179,7 +175,7 @@ impl<'call> Writing<'call> {
     }
 
     /// The last name is a link. Only a file may stand at its end.
-    fn look_behind_link(&self) -> Result<Target<'call>, AttemptError> {
+    fn look_behind_link(&self) -> Attempt<Target<'call>, WriteError> {
         let place = match Place::behind_link(self.root, self.path) {
             // A folder on the link's way is missing.
             Err(OpenError::NotFound | OpenError::NotFolder) => {
@@ -201,7 +197,7 @@ impl<'call> Writing<'call> {
     }
 
     /// Creates the file and the folders that it needs. If that fails, removes the folders again.
-    fn create_with_folders(&self, missing: MissingFolders) -> Result<Written, AttemptError> {
+    fn create_with_folders(&self, missing: MissingFolders) -> Attempt<Written, WriteError> {
         let mut folders = MadeFolders::none(self.path);
         let place =
             folders.make(self.root, missing, self.content.durable).map_err(AttemptError::from);
@@ -214,13 +210,13 @@ impl<'call> Writing<'call> {
         }
     }
 
-    fn create(&self, place: &Place<'_>) -> Result<Created, AttemptError> {
+    fn create(&self, place: &Place<'_>) -> Attempt<Created, WriteError> {
         let is_current = |_: &Directory| place.is_current();
         let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
         Ok(system::create(&place.folder, &place.name, self.content, checks)?)
     }
 
-    fn replace(&self, place: &Place<'_>) -> Result<Written, AttemptError> {
+    fn replace(&self, place: &Place<'_>) -> Attempt<Written, WriteError> {
         let is_current = |_: &Directory| place.is_current();
         let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
         let replaced = system::replace(&place.folder, &place.name, self.content, checks)?;
@@ -238,29 +234,7 @@ fn created(Created { after, visibility }: Created, folders: Vec<String>) -> Writ
     Written { before: Before::Nothing, after, through_link: false, folders, visibility }
 }
 
-/// Waits a moment, after a few attempts. Many writers at once keep each other from finishing if none
-/// of them waits.
-fn let_others_go_on(attempt: u32) {
-    const PATIENT: u32 = 4;
-    if let Some(pauses) = attempt.checked_sub(PATIENT) {
-        std::thread::sleep(Duration::from_micros(50) * pauses.min(20));
-    }
-}
-
-/// Why an attempt ended.
-enum AttemptError {
-    /// The place has changed since it was looked at.
-    Raced,
-    Failed(WriteError),
-}
-
-impl From<WriteError> for AttemptError {
-    fn from(error: WriteError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<OpenError> for AttemptError {
+impl From<OpenError> for AttemptError<WriteError> {
     fn from(error: OpenError) -> Self {
         Self::Failed(match error {
             OpenError::NotFolder => WriteError::FileInTheWay,
@@ -270,7 +244,7 @@ impl From<OpenError> for AttemptError {
     }
 }
 
-impl From<FolderError> for AttemptError {
+impl From<FolderError> for AttemptError<WriteError> {
     fn from(error: FolderError) -> Self {
         match error {
             FolderError::Raced => Self::Raced,
@@ -280,7 +254,7 @@ impl From<FolderError> for AttemptError {
     }
 }
 
-impl From<PutError> for AttemptError {
+impl From<PutError> for AttemptError<WriteError> {
     fn from(error: PutError) -> Self {
         match error {
             PutError::Raced => Self::Raced,

@@ -8,9 +8,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Dir, Mode, OFlags, fcntl_fullfsync, fstat, fsync, getpath, stat};
+use rustix::fs::{
+    AtFlags, Dir, Mode, OFlags, fcntl_fullfsync, fstat, fsync, getpath, stat, statat,
+};
 use rustix::io::Errno;
 
+use super::unix::change::Marks;
 use super::unix::error::open_error;
 use super::unix::handle::{Directory, entry_kind};
 use super::unix::spelling::names;
@@ -117,6 +120,15 @@ impl<'file> Writers<'file> {
 pub(crate) fn is_append_only(folder: &Directory) -> bool {
     const APPEND: u32 = 0x0000_0004 | 0x0004_0000;
     fstat(folder).is_ok_and(|entry| entry.st_flags & APPEND != 0)
+}
+
+/// What the system tells about an entry that is to be renamed or removed. Flags of `sys/stat.h`:
+/// `UF_IMMUTABLE`, `UF_APPEND`, `SF_IMMUTABLE`, `SF_APPEND`. A mount shows by its device.
+pub(crate) fn marks(folder: &Directory, name: &OsStr) -> rustix::io::Result<Marks> {
+    const IMMUTABLE: u32 = 0x0000_0002 | 0x0000_0004 | 0x0002_0000 | 0x0004_0000;
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let (device, owner) = (stat.st_dev.into(), stat.st_uid);
+    Ok(Marks { device, is_mount: false, is_immutable: stat.st_flags & IMMUTABLE != 0, owner })
 }
 
 /// macOS has no magic links.

@@ -29,6 +29,13 @@ pub(super) use macos::{is_known_to_offer_openat2, offers_openat2};
 pub(super) use native::DIRECTORY;
 #[cfg(unix)]
 pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
+#[cfg(all(unix, test))]
+pub(super) use unix::change::rename_to_taken_name;
+#[cfg(unix)]
+pub(super) use unix::change::{
+    Named, RemovalRights, hold, is_into_itself, may_leave_its_parent, remove_name, rename_over,
+    rename_to_free_name,
+};
 #[cfg(target_os = "linux")]
 pub(super) use unix::error::open_error;
 #[cfg(unix)]
@@ -37,6 +44,8 @@ pub(super) use unix::folder::{
 };
 #[cfg(unix)]
 pub(super) use unix::handle::Directory;
+#[cfg(unix)]
+pub(super) use unix::held::Held;
 #[cfg(unix)]
 pub(super) use unix::inside::part_beneath;
 #[cfg(target_os = "linux")]
@@ -51,9 +60,14 @@ pub(super) use unix::spelling::steps_beneath;
 
 #[cfg(windows)]
 pub(super) use windows::{
+    change::{
+        Named, RemovalRights, hold, is_into_itself, may_leave_its_parent, remove_name, rename_over,
+        rename_to_free_name,
+    },
     error::is_locked,
     folder::{entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder},
     handle::Directory,
+    held::Held,
     list::visit_entries,
     open::{
         MAX_MADE_FOLDERS_HELD, PATH_MAX, is_known_to_offer_openat2, offers_openat2, open_directory,

@@ -10,7 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, fstat, linkat, openat};
 use rustix::io::Errno;
 
-use super::old::{Old, identity};
+use super::old::Old;
 use super::settle::settle;
 use crate::sandbox::file::FileFacts;
 use crate::sandbox::put::content::{NewContent, WriteChecks};
@@ -18,7 +18,9 @@ use crate::sandbox::put::error::{Flaw, PutError, Stray};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::error::is_refused;
 use crate::sandbox::system::unix::handle::retry_interrupted;
-use crate::sandbox::system::unix::held::{self, FileId, Held, Removal, remove, rename_exclusively};
+use crate::sandbox::system::unix::held::{
+    self, FileId, Held, Removal, identity, remove, rename_exclusively,
+};
 use crate::sandbox::system::unix::{Writers, link_unnamed, open_unnamed};
 use crate::sandbox::temporary::{self, Identity};
 
@@ -224,7 +226,7 @@ impl<'folder> Draft<'folder> {
             Some(lease) => match self.remove(temporary, &|| lease.are_present()) {
                 Removal::Wanted => error.with(Stray::Used(keep(self.folder, temporary))),
                 // If the system refuses, a later sweep removes it.
-                Removal::Removed | Removal::Another | Removal::Refused => error,
+                Removal::Removed | Removal::Another | Removal::Refused(_) => error,
                 Removal::Displaced(name) => error.with(Stray::Displaced(name)),
             },
             None => error.with(Stray::Used(keep(self.folder, temporary))),
@@ -295,8 +297,7 @@ impl<'folder> Draft<'folder> {
 /// If the system refuses the rename, the file gets that name as a second one. A sweep then removes only
 /// the first.
 pub(super) fn keep(folder: &Directory, temporary: &OsStr) -> OsString {
-    let no_file = Identity { inode: u64::MAX, born: 0 };
-    let name = OsString::from(temporary::new_name(no_file, no_file));
+    let name = OsString::from(temporary::name_to_keep());
     let kept = rename_exclusively(folder, temporary, &name)
         .or_else(|_| linkat(folder, temporary, folder, &name, AtFlags::empty()));
     if kept.is_ok() { name } else { temporary.to_owned() }

@@ -6,7 +6,7 @@ use crate::sandbox::error::OpenError;
 use crate::sandbox::put::error::{PutError, WriteError};
 
 /// The meaning of an error at a name that was looked at before.
-pub(super) fn put_error(error: Errno) -> PutError {
+pub(in crate::sandbox) fn put_error(error: Errno) -> PutError {
     match error {
         // Another process was faster, or took the folder away, or put a link or a FIFO there.
         Errno::EXIST | Errno::NOENT | Errno::LOOP | Errno::NXIO => PutError::Raced,

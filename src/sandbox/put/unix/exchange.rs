@@ -8,7 +8,7 @@ use rustix::fs::renameat;
 
 use super::draft::{Draft, keep};
 use super::error::put_error;
-use super::old::{Old, identity};
+use super::old::Old;
 use super::settle::{check_place, settle, sync_if_durable};
 use super::take_back::take_back;
 use crate::sandbox::put::content::{NewContent, WriteChecks};
@@ -16,7 +16,7 @@ use crate::sandbox::put::error::{Flaw, PutError, Stray, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::error::is_refused;
-use crate::sandbox::system::unix::held::{Removal, exchange_names, remove};
+use crate::sandbox::system::unix::held::{Removal, exchange_names, identity, remove};
 use crate::sandbox::temporary::{self, Identity};
 
 /// Exchanges the names of the draft and of the old file. If the exchange has displaced another
@@ -45,7 +45,7 @@ pub(super) fn exchange(
                 Err(take_back(&mut draft, &temporary, name, content, error))
             }
             // If the system refuses, a later sweep removes the file.
-            Removal::Removed | Removal::Another | Removal::Refused => Ok(()),
+            Removal::Removed | Removal::Another | Removal::Refused(_) => Ok(()),
             Removal::Displaced(name) => {
                 Err(Flaw::Beside(Stray::Displaced(keep(folder, &name))).into())
             }
@@ -80,7 +80,7 @@ fn examine<'old>(
 ) -> Result<Option<Writers<'old>>, PutError> {
     let is_old = old.held.stands_at(folder, at).map_err(put_error)?;
     match (is_old, content.expected) {
-        (true, Some(_)) => old.check_displaced(content).map(Some),
+        (true, Some(_)) => old.check_displaced(content.expected).map(Some),
         (true, None) => Ok(None),
         (false, Some(_)) => Err(PutError::Changed),
         (false, None) => Err(PutError::Raced),

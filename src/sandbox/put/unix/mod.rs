@@ -58,17 +58,21 @@
 
 use std::ffi::OsStr;
 
-use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, openat};
+use rustix::fs::{Access, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use self::draft::{Draft, NEW_FILE};
-use self::error::put_error;
+pub(in crate::sandbox) use self::error::put_error;
 use self::exchange::{exchange, rename_over};
 use self::old::Old;
-pub(super) use self::sweep::sweep;
+pub(in crate::sandbox) use self::sweep::sweep;
+#[cfg(test)]
+pub(in crate::sandbox) use self::sweep::sweep_now;
 use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{PutError, WriteError};
+use crate::hash::Sha256Digest;
 use crate::sandbox::system::Directory;
+use crate::sandbox::system::unix::change::{check_access, check_may_change};
 use crate::sandbox::system::unix::error::is_refused;
 use crate::sandbox::system::unix::handle::retry_interrupted;
 use crate::sandbox::system::unix::is_append_only;
@@ -78,7 +82,7 @@ mod draft;
 mod error;
 mod exchange;
 mod in_place;
-mod old;
+pub(in crate::sandbox) mod old;
 mod settle;
 mod sweep;
 mod take_back;
@@ -148,12 +152,18 @@ pub(super) fn replace(
 }
 
 /// Checks that a file may be replaced, as far as the system tells without a change.
-pub(super) fn check_replaceable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
+pub(in crate::sandbox) fn check_replaceable(
+    folder: &Directory,
+    name: &OsStr,
+) -> Result<(), PutError> {
     check_writable(folder, name)?;
+    check_folder(folder)
+}
+
+/// Checks that entries of a folder may be renamed and removed.
+pub(in crate::sandbox) fn check_folder(folder: &Directory) -> Result<(), PutError> {
     refuse_append_only(folder)?;
-    check_access(folder, OsStr::new("."), Access::WRITE_OK | Access::EXEC_OK)
-        .unwrap_or(Ok(()))
-        .map_err(put_error)
+    check_may_change(folder).map_err(put_error)
 }
 
 /// Checks that the process may write to a file. A rename does not check it.
@@ -172,19 +182,19 @@ fn check_writable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
     }
 }
 
-/// Whether the effective user has these rights; `None` if no call says so.
-fn check_access(
+/// Opens a file that has the expected bytes, and keeps other writers of this library from it.
+pub(in crate::sandbox) fn compare(
     folder: &Directory,
     name: &OsStr,
-    access: Access,
-) -> Option<rustix::io::Result<()>> {
-    use rustix::process::{getegid, geteuid, getgid, getuid};
-    match accessat(folder, name, access, AtFlags::EACCESS) {
-        Err(Errno::PERM | Errno::NOSYS) => {}
-        allowed => return Some(allowed),
+    expected: Sha256Digest,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Old, PutError> {
+    let file = Old::take(folder, name, Some(expected), cancelled)?;
+    if !file.held.stands_at(folder, name).map_err(put_error)? {
+        return Err(PutError::Raced);
     }
-    let is_real_user = (getuid(), getgid()) == (geteuid(), getegid());
-    is_real_user.then(|| accessat(folder, name, access, AtFlags::empty()))
+    file.check_expected(Some(expected), cancelled)?;
+    Ok(file)
 }
 
 /// In an append-only folder a temporary name could never be removed.
@@ -207,11 +217,11 @@ fn replace_from(
     content: &NewContent<'_>,
     checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
-    let old = Old::take(folder, name, content, checks.cancelled)?;
+    let old = Old::take(folder, name, content.expected, checks.cancelled)?;
     if !old.held.stands_at(folder, name).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    old.check_expected(content, checks.cancelled)?;
+    old.check_expected(content.expected, checks.cancelled)?;
 
     let draft = prepare(begin, folder, &old, content, checks)?;
     let after = draft.facts()?;

@@ -3,28 +3,26 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Seek;
-use std::os::unix::fs::MetadataExt;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 
 use super::error::put_error;
-use crate::hash::sha256_of;
+use crate::hash::{Sha256Digest, sha256_of};
 use crate::sandbox::file::FileFacts;
-use crate::sandbox::put::content::NewContent;
 use crate::sandbox::put::error::{MAX_COMPARED_BYTES, PutError, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::handle::{retry_interrupted, wait_for_lease};
-use crate::sandbox::system::unix::held::Held;
+use crate::sandbox::system::unix::held::{Held, identity};
 use crate::sandbox::temporary::Identity;
 
 /// The file that is to be replaced, open.
-pub(super) struct Old {
+pub(in crate::sandbox) struct Old {
     pub(super) file: File,
     /// Its device and inode number.
-    pub(super) held: Held,
+    pub(in crate::sandbox) held: Held,
     /// Its facts when it was opened.
     facts: FileFacts,
     is_locked: bool,
@@ -33,20 +31,20 @@ pub(super) struct Old {
 impl Old {
     /// Opens the file and locks it against other writers of this library. If a digest is expected,
     /// the file must be readable.
-    pub(super) fn take(
+    pub(in crate::sandbox) fn take(
         folder: &Directory,
         name: &OsStr,
-        content: &NewContent<'_>,
+        expected: Option<Sha256Digest>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, PutError> {
-        let open = || match content.expected {
+        let open = || match expected {
             Some(_) => open_for(OFlags::RDONLY, folder, name),
             None => open_old(folder, name),
         };
         let file = match wait_for_lease(open, |error| *error == Errno::AGAIN, cancelled) {
             Ok(file) => file,
             Err(Errno::AGAIN) if cancelled() => return Err(PutError::Cancelled),
-            Err(Errno::ACCESS) if content.expected.is_some() => {
+            Err(Errno::ACCESS) if expected.is_some() => {
                 return Err(PutError::Refused(WriteError::Unreadable));
             }
             Err(error) => return Err(put_error(error)),
@@ -65,7 +63,7 @@ impl Old {
     /// The identity by which a sweep may recognise it at a temporary name. It is unknown unless
     /// this process holds the lock. Another holder may release the lock at any time, and a sweep
     /// would then remove the file while it may still have to be put back.
-    pub(super) fn identity_for_sweeps(&self) -> rustix::io::Result<Identity> {
+    pub(in crate::sandbox) fn identity_for_sweeps(&self) -> rustix::io::Result<Identity> {
         if self.is_locked { identity(&self.file) } else { Ok(Identity::UNKNOWN) }
     }
 
@@ -75,18 +73,18 @@ impl Old {
     /// This check comes before the file is displaced, so that readers rarely see content that is
     /// then taken back. It waits a moment for a program that is just closing the file. A process
     /// that is being started counts too, because for a moment it has its parent's files open.
-    pub(super) fn check_expected(
+    pub(in crate::sandbox) fn check_expected(
         &self,
-        content: &NewContent<'_>,
+        expected: Option<Sha256Digest>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
         const MAX_WAIT: Duration = Duration::from_millis(50);
-        if content.expected.is_none() {
+        if expected.is_none() {
             return Ok(());
         }
         let begun = Instant::now();
         loop {
-            self.compare(content, cancelled)?;
+            self.compare(expected, cancelled)?;
             match self.check_writers(&Writers::of(&self.file)) {
                 Err(_) if begun.elapsed() < MAX_WAIT && !cancelled() => {}
                 checked => return checked,
@@ -98,13 +96,13 @@ impl Old {
     /// [`Old::check_expected`] for a file that has been displaced. A program that had it open for
     /// writing before, or that has found it by its name and not opened it yet, could still change
     /// it. Until the result is dropped, no other program can begin to write to it.
-    pub(super) fn check_displaced(
+    pub(in crate::sandbox) fn check_displaced(
         &self,
-        content: &NewContent<'_>,
+        expected: Option<Sha256Digest>,
     ) -> Result<Writers<'_>, PutError> {
         let writers = Writers::of(&self.file);
         // It is too late to call it off: the new file is visible.
-        self.compare(content, &|| false)?;
+        self.compare(expected, &|| false)?;
         self.check_writers(&writers)?;
         Ok(writers)
     }
@@ -121,10 +119,10 @@ impl Old {
 
     fn compare(
         &self,
-        content: &NewContent<'_>,
+        expected: Option<Sha256Digest>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
-        let Some(expected) = content.expected else { return Ok(()) };
+        let Some(expected) = expected else { return Ok(()) };
         let size = self.file.metadata().map_err(PutError::System)?.len();
         if size > MAX_COMPARED_BYTES {
             return Err(PutError::Refused(WriteError::TooLargeToCompare));
@@ -150,13 +148,6 @@ pub(super) fn open_old(folder: &Directory, name: &OsStr) -> rustix::io::Result<F
 fn open_for(access: OFlags, folder: &Directory, name: &OsStr) -> rustix::io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     retry_interrupted(|| openat(folder, name, flags, Mode::empty())).map(File::from)
-}
-
-pub(super) fn identity(file: &File) -> rustix::io::Result<Identity> {
-    let metadata = file.metadata();
-    let metadata = metadata.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
 }
 
 /// Waits until no other writer of this library is at work on the file; `false` if the lock could not be

@@ -1,24 +1,26 @@
 //! Sweeping a folder: removing the leftovers of killed processes.
 
 use std::ffi::OsStr;
+use std::time::Duration;
 
 use rustix::fs::{Dir, FlockOperation, flock};
 
-use super::old::{identity, open_old};
-use crate::sandbox::entry::EntryKind;
+use super::old::open_old;
+use crate::sandbox::entry::{EntryKind, Found};
 use crate::sandbox::system::unix::Writers;
-use crate::sandbox::system::unix::held::{Held, remove};
-use crate::sandbox::system::{Directory, folder_id, kind_at};
-use crate::sandbox::{sweeps, temporary};
+use crate::sandbox::system::unix::held::{Held, identity, remove};
+use crate::sandbox::system::{Directory, folder_id, kind_at, open_directory_to_list, remove_name};
+use crate::sandbox::temporary::{self, Identity};
+use crate::sandbox::{folder_tree, sweeps};
 
-/// Removes the leftovers of killed processes from a folder: files whose temporary name was made
-/// for them, and which no writer holds locked any more.
+/// Removes the leftovers of killed processes from a folder: entries whose temporary name was made
+/// for them, and which no process of this library holds locked any more.
 pub(crate) fn sweep(folder: &Directory) {
     let Ok(id) = folder_id(folder) else { return };
     sweeps::when_due(id, || sweep_now(folder));
 }
 
-pub(super) fn sweep_now(folder: &Directory) {
+pub(in crate::sandbox) fn sweep_now(folder: &Directory) {
     let Ok(entries) = Dir::read_from(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
         let Ok(name) = entry.file_name().to_str() else { continue };
@@ -29,10 +31,16 @@ pub(super) fn sweep_now(folder: &Directory) {
 }
 
 fn sweep_one(folder: &Directory, name: &str) {
-    let path = OsStr::new(name);
-    if !matches!(kind_at(folder, path), Ok(Some(EntryKind::File))) {
-        return;
+    match kind_at(folder, OsStr::new(name)) {
+        Ok(Some(EntryKind::File)) => sweep_file(folder, name),
+        Ok(Some(EntryKind::Folder)) => sweep_folder(folder, name),
+        Ok(Some(EntryKind::Link)) => sweep_link(folder, name),
+        _ => {}
     }
+}
+
+fn sweep_file(folder: &Directory, name: &str) {
+    let path = OsStr::new(name);
     let Ok(file) = open_old(folder, path) else { return };
     let (Ok(identity), Ok(metadata), Ok(held)) =
         (identity(&file), file.metadata(), Held::of(&file))
@@ -48,4 +56,38 @@ fn sweep_one(folder: &Directory, name: &str) {
         let fresh = temporary::new_name(identity, identity);
         remove(folder, path, held.id, fresh.into(), &|| false);
     }
+}
+
+/// A folder whose removal a killed process has begun. A living one holds the lock.
+fn sweep_folder(folder: &Directory, name: &str) {
+    let path = OsStr::new(name);
+    let Ok(Found::Opened(left)) = open_directory_to_list(folder, path) else { return };
+    let Some(identity) = Held::at(folder, path).ok().and_then(|held| held.identity()) else {
+        return;
+    };
+    if is_made_for(name, identity)
+        && flock(&left, FlockOperation::NonBlockingLockExclusive).is_ok()
+        && folder_tree::empty(left, &mut 0).is_ok()
+    {
+        let _ = remove_name(folder, path, true);
+    }
+}
+
+/// A link whose removal a killed process has begun. Links have no locks, but a living process needs only
+/// microseconds.
+fn sweep_link(folder: &Directory, name: &str) {
+    const ABANDONED: Duration = Duration::from_secs(60);
+    let path = OsStr::new(name);
+    let Ok(held) = Held::at(folder, path) else { return };
+    let Some(identity) = held.identity() else { return };
+    if is_made_for(name, identity) && held.age().is_some_and(|age| age > ABANDONED) {
+        let fresh = temporary::new_name(identity, identity);
+        remove(folder, path, held.id, fresh.into(), &|| false);
+    }
+}
+
+/// Whether a temporary name was made for the entry at it, and not only for one without an identity.
+fn is_made_for(name: &str, identity: Identity) -> bool {
+    const NOT_EMPTY: u64 = 1;
+    temporary::is_leftover(name, identity, NOT_EMPTY)
 }

@@ -218,7 +218,7 @@ fn remove_dead(draft: &Draft<'_>, temporary: &OsStr, dead: &Held) -> Option<Stra
     let fresh = temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN);
     match remove(draft.folder, temporary, dead.id, fresh.into(), &|| writers.are_present()) {
         Removal::Removed | Removal::Another => None,
-        Removal::Refused | Removal::Wanted => kept(),
+        Removal::Refused(_) | Removal::Wanted => kept(),
         Removal::Displaced(name) => Some(Stray::Displaced(name)),
     }
 }

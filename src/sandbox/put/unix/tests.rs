@@ -8,7 +8,6 @@ use rustix::fs::{FlockOperation, OFlags, XattrFlags, flock, fsetxattr};
 
 use super::access::{PRIVATE, attribute_names, begin_alike};
 use super::draft::keep;
-use super::sweep::sweep_now;
 use super::take_back::take_back;
 use super::*;
 use crate::hash::sha256;
@@ -40,7 +39,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 fn old(folder: &Directory, name: &str) -> Old {
-    Old::take(folder, OsStr::new(name), &content(b""), &|| false).unwrap()
+    Old::take(folder, OsStr::new(name), None, &|| false).unwrap()
 }
 
 fn replace_named(folder: &Directory, name: &str, content: &NewContent<'_>) -> Result<(), PutError> {
@@ -507,7 +506,7 @@ mod linux {
             return;
         }
         let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
-        old.check_expected(&expected, &|| false).unwrap();
+        old.check_expected(expected.expected, &|| false).unwrap();
         let mut draft = Draft::named(&folder, PRIVATE).unwrap();
         draft.name_beside(&old).unwrap();
         let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();

@@ -42,11 +42,12 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{Flaw, MAX_COMPARED_BYTES, PutError, WriteError};
-use crate::hash::sha256_of;
+use crate::hash::{Sha256Digest, sha256_of};
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::error::OpenError;
 use crate::sandbox::file::FileFacts;
 use crate::sandbox::sweeps;
+use crate::sandbox::system::windows::change::check_may_change;
 use crate::sandbox::system::windows::error::{is, is_busy, is_going};
 use crate::sandbox::system::windows::folder::{both_halves, created, identity};
 use crate::sandbox::system::windows::handle::ENTER;
@@ -116,11 +117,30 @@ pub(super) fn create(
 }
 
 /// Checks that a file may be replaced, as far as the system tells without a change.
-pub(super) fn check_replaceable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
+pub(in crate::sandbox) fn check_replaceable(
+    folder: &Directory,
+    name: &OsStr,
+) -> Result<(), PutError> {
     if Looked::at(folder, name)?.attributes & FILE_ATTRIBUTE_READONLY != 0 {
         return Err(PutError::System(io::ErrorKind::PermissionDenied.into()));
     }
     check_writable(folder, name)
+}
+
+/// Checks that entries may be made in a folder.
+pub(in crate::sandbox) fn check_folder(folder: &Directory) -> Result<(), PutError> {
+    check_may_change(folder).map_err(PutError::System)
+}
+
+/// Opens a file that has the expected bytes. As long as it is open, no other program can write to it.
+pub(in crate::sandbox) fn compare(
+    folder: &Directory,
+    name: &OsStr,
+    expected: Sha256Digest,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<File, PutError> {
+    let looked = Looked::at(folder, name)?;
+    open_old(folder, name, &looked, Some(expected), cancelled)
 }
 
 /// Replaces a file.
@@ -145,7 +165,7 @@ fn replace_looked(
     }
     sweep(folder);
     let lock = WriterLock::take(folder, looked)?;
-    let open_old = || open_old(folder, name, looked, content, checks.cancelled);
+    let open_old = || open_old(folder, name, looked, content.expected, checks.cancelled);
     let old = open_old()?;
     check_writable(folder, name)?;
     let mut draft = Draft::new(folder, content)?;
@@ -204,10 +224,10 @@ fn open_old(
     folder: &Directory,
     name: &OsStr,
     looked: &Looked,
-    content: &NewContent<'_>,
+    expected: Option<Sha256Digest>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<File, PutError> {
-    let (access, share) = match content.expected {
+    let (access, share) = match expected {
         Some(_) => (FILE_GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE),
         None => (READ_CONTROL | ENTER, SHARE_ALL),
     };
@@ -227,7 +247,7 @@ fn open_old(
         sys::open(&old, &[], opening).map_err(put_error)?
     };
     let old = File::from(old);
-    let Some(expected) = content.expected else { return Ok(old) };
+    let Some(expected) = expected else { return Ok(old) };
     if size(&information) > MAX_COMPARED_BYTES {
         return Err(PutError::Refused(WriteError::TooLargeToCompare));
     }
@@ -375,7 +395,7 @@ impl Drop for Draft<'_> {
 }
 
 /// The meaning of an error at a name that was looked at before.
-fn put_error(error: io::Error) -> PutError {
+pub(in crate::sandbox) fn put_error(error: io::Error) -> PutError {
     match error.kind() {
         // Another process was faster, or took the folder away.
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound | io::ErrorKind::IsADirectory => {
@@ -389,7 +409,7 @@ fn put_error(error: io::Error) -> PutError {
 
 /// Removes the leftovers of killed processes from a folder: files whose temporary name was made
 /// for them, and which no process has open any more.
-pub(super) fn sweep(folder: &Directory) {
+pub(in crate::sandbox) fn sweep(folder: &Directory) {
     let Ok(id) = folder_id(folder) else { return };
     sweeps::when_due(id, || sweep_now(folder));
 }

@@ -145,7 +145,7 @@ fn nobody_writes_to_what_has_been_compared() {
     let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
     let name = OsStr::new("old.txt");
     let file = looked(&folder, "old.txt");
-    let old = open_old(&folder, name, &file, &expected, &|| false).unwrap();
+    let old = open_old(&folder, name, &file, expected.expected, &|| false).unwrap();
     let error = fs::OpenOptions::new().append(true).open(&path).unwrap_err();
     assert!(is(&error, &[ERROR_SHARING_VIOLATION]), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"old");

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, RawDir, SeekFrom, StatxAttributes, StatxFlags,
-    fstat, fstatfs, linkat, openat, readlinkat, seek, statx,
+    fstat, fstatfs, linkat, makedev, openat, readlinkat, seek, statat, statx,
 };
 use rustix::io::Errno;
 
 pub(crate) use self::lease::Writers;
+use super::unix::change::Marks;
 use super::unix::error::open_error;
 use super::unix::handle::{Directory, entry_kind, retry_interrupted, wait_for_lease};
 use super::unix::spelling::names;
@@ -105,6 +106,33 @@ pub(crate) fn is_append_only(folder: &Directory) -> bool {
     let flags = AtFlags::EMPTY_PATH;
     statx(folder, "", flags, StatxFlags::empty())
         .is_ok_and(|entry| entry.stx_attributes.contains(StatxAttributes::APPEND))
+}
+
+/// What the system tells about an entry that is to be renamed or removed.
+///
+/// The device alone does not tell a mount of the same file system, as of a folder of the host in a
+/// container. Linux tells it since 5.8.
+pub(crate) fn marks(folder: &Directory, name: &OsStr) -> rustix::io::Result<Marks> {
+    let (flags, wanted) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::UID);
+    match statx(folder, name, flags, wanted) {
+        Ok(entry) => {
+            let immutable = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
+            let device = makedev(entry.stx_dev_major, entry.stx_dev_minor);
+            Ok(Marks {
+                device: device.into(),
+                is_mount: entry.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+                is_immutable: entry.stx_attributes.intersects(immutable),
+                owner: entry.stx_uid,
+            })
+        }
+        // A filter of system calls refuses it.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let stat = statat(folder, name, flags)?;
+            let (device, owner) = (stat.st_dev.into(), stat.st_uid);
+            Ok(Marks { device, is_mount: false, is_immutable: false, owner })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether links in this directory may be magic: in `/proc`, everywhere but at its top.

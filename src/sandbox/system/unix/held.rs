@@ -2,7 +2,11 @@
 //! name only if it still stands there.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
@@ -12,8 +16,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::super::native;
-use super::handle::{Directory, retry_interrupted};
-use crate::sandbox::temporary;
+use super::handle::{Directory, kind_of, retry_interrupted};
+use crate::sandbox::entry::EntryKind;
+use crate::sandbox::temporary::{self, Identity};
 
 /// A file's device and inode number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +55,39 @@ impl Held {
         Ok(Self { id, kind, kept_open: Some(held) })
     }
 
+    /// Whether it is a file, a folder, a link or something else.
+    pub(crate) fn kind(&self) -> EntryKind {
+        kind_of(self.kind)
+    }
+
+    /// Whether both are the same entry.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+
+    /// Whether it stands at a name.
+    pub(crate) fn is_at(&self, folder: &Directory, name: &OsStr) -> io::Result<bool> {
+        Ok(id_at(folder, name)? == self.id)
+    }
+
+    /// Its identity among all entries of its file system, past ones included.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        let held = self.kept_open.as_ref()?.try_clone().ok()?;
+        identity(&File::from(held)).ok()
+    }
+
+    /// Whether an open folder is this entry.
+    pub(crate) fn is_folder(&self, folder: &Directory) -> bool {
+        fstat(folder).is_ok_and(|stat| FileId::of(&stat) == self.id)
+    }
+
+    /// The time since it was last changed or renamed.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        let changed = fstat(self.kept_open.as_ref()?).ok()?.st_ctime;
+        let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(changed).ok()?);
+        SystemTime::now().duration_since(changed).ok()
+    }
+
     /// Whether it has no name any more.
     pub(crate) fn is_gone(&self) -> bool {
         let held = self.kept_open.as_ref();
@@ -64,6 +102,14 @@ impl Held {
     pub(crate) fn stands_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
         Ok(self.is_file() && id_at(folder, name)? == self.id)
     }
+}
+
+/// The identity of an open file, folder or link.
+pub(crate) fn identity(file: &File) -> rustix::io::Result<Identity> {
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
 }
 
 pub(crate) fn id_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<FileId> {
@@ -95,7 +141,7 @@ pub(crate) enum Removal {
     /// `is_wanted` said yes. The file stands at its old name again.
     Wanted,
     /// The system refused.
-    Refused,
+    Refused(Errno),
 }
 
 /// Removes a file from a name, and no other.
@@ -112,7 +158,7 @@ pub(crate) fn remove(
     match retry_failures(|| rename_exclusively(folder, name, &fresh)) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Removal::Another,
-        Err(_) => return Removal::Refused,
+        Err(error) => return Removal::Refused(error),
     }
     match retry_failures(|| id_at(folder, &fresh)) {
         Ok(found) if found == id => {}
@@ -128,7 +174,7 @@ pub(crate) fn remove(
     }
     match retry_failures(|| unlinkat(folder, &fresh, AtFlags::empty())) {
         Ok(()) | Err(Errno::NOENT) => Removal::Removed,
-        Err(_) => Removal::Refused,
+        Err(error) => Removal::Refused(error),
     }
 }
 

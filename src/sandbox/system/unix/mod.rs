@@ -1,5 +1,6 @@
 //! The code that Linux and macOS share.
 
+pub(crate) mod change;
 pub(crate) mod error;
 pub(crate) mod folder;
 pub(crate) mod handle;

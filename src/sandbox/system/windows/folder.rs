@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::windows::io::AsRawHandle;
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 
 use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_REPARSE_POINT,
@@ -33,22 +33,27 @@ pub(crate) fn kind_at(folder: &Directory, name: &OsStr) -> Result<Option<EntryKi
         Err(OpenError::NotFound) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let (attributes, tag) = sys::attributes_and_tag(&handle).map_err(OpenError::System)?;
+    kind_of(&handle).map(Some).map_err(OpenError::System)
+}
+
+/// The kind of an entry that was opened itself.
+pub(crate) fn kind_of(handle: &OwnedHandle) -> io::Result<EntryKind> {
+    let (attributes, tag) = sys::attributes_and_tag(handle)?;
     let is_reparse_point = attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0;
     if is_link(attributes, tag) {
-        return Ok(Some(EntryKind::Link));
+        return Ok(EntryKind::Link);
     }
     if attributes & FILE_ATTRIBUTE_DEVICE != 0 || is_reparse_point && is_name_surrogate(tag) {
-        return Ok(Some(EntryKind::Special));
+        return Ok(EntryKind::Special);
     }
     if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 {
-        return Ok(Some(EntryKind::Folder));
+        return Ok(EntryKind::Folder);
     }
     // A socket, or what Linux programs have made here, is a reparse point that nothing opens.
-    if is_reparse_point && sys::open_beneath(&handle, &[], ENTER, Reparse::Follow).is_err() {
-        return Ok(Some(EntryKind::Special));
+    if is_reparse_point && sys::open_beneath(handle, &[], ENTER, Reparse::Follow).is_err() {
+        return Ok(EntryKind::Special);
     }
-    Ok(Some(EntryKind::File))
+    Ok(EntryKind::File)
 }
 
 /// The facts of an entry, links not followed.
@@ -124,7 +129,7 @@ pub(crate) fn file_id(file: &File) -> io::Result<FolderId> {
     id_of(file)
 }
 
-fn id_of(folder: &impl AsRawHandle) -> io::Result<FolderId> {
+pub(crate) fn id_of(folder: &impl AsRawHandle) -> io::Result<FolderId> {
     let information = sys::information(folder)?;
     Ok((information.dwVolumeSerialNumber.into(), identity(&information).inode))
 }

@@ -14,13 +14,13 @@ use std::ptr;
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_POSIX_SEMANTICS, FILE_FULL_DIR_INFORMATION,
-    FILE_INFORMATION_CLASS, FILE_NAMES_INFORMATION, FILE_OPEN, FILE_OPEN_REPARSE_POINT,
-    FILE_RENAME_INFORMATION, FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS,
-    FILE_SYNCHRONOUS_IO_NONALERT, FileBasicInformation, FileDispositionInformation,
-    FileDispositionInformationEx, FileFullDirectoryInformation, FileNamesInformation,
-    FileRenameInformation, FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile,
-    NtSetInformationFile,
+    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE,
+    FILE_DISPOSITION_POSIX_SEMANTICS, FILE_FULL_DIR_INFORMATION, FILE_INFORMATION_CLASS,
+    FILE_NAMES_INFORMATION, FILE_OPEN, FILE_OPEN_REPARSE_POINT, FILE_RENAME_INFORMATION,
+    FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS, FILE_SYNCHRONOUS_IO_NONALERT,
+    FileBasicInformation, FileDispositionInformation, FileDispositionInformationEx,
+    FileFullDirectoryInformation, FileNamesInformation, FileRenameInformation,
+    FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile, NtSetInformationFile,
 };
 use windows_sys::Win32::Foundation::{
     ERROR_DELETE_PENDING, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED,
@@ -32,10 +32,11 @@ use windows_sys::Win32::Security::{
     SE_DACL_AUTO_INHERITED, SetKernelObjectSecurity,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_SHARE_DELETE,
-    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FileAttributeTagInfo, FileStandardInfo,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFinalPathNameByHandleW,
-    MAXIMUM_REPARSE_DATA_BUFFER_SIZE, SYNCHRONIZE,
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO,
+    FILE_WRITE_ATTRIBUTES, FileAttributeTagInfo, FileStandardInfo, GetFileInformationByHandle,
+    GetFileInformationByHandleEx, GetFinalPathNameByHandleW, MAXIMUM_REPARSE_DATA_BUFFER_SIZE,
+    SYNCHRONIZE,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 use windows_sys::Win32::System::Ioctl::FSCTL_GET_REPARSE_POINT;
@@ -189,6 +190,24 @@ pub(crate) fn delete(file: &impl AsRawHandle) -> io::Result<()> {
     let flags = FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS;
     match set_information(file, FileDispositionInformationEx, &flags.to_ne_bytes()) {
         Err(error) if is_unsupported(&error) => mark_for_deletion(file, true),
+        deleted => deleted,
+    }
+}
+
+/// [`delete`], also of a file that is marked as read-only.
+pub(crate) fn delete_even_if_read_only(file: &OwnedHandle) -> io::Result<()> {
+    let flags = FILE_DISPOSITION_DELETE
+        | FILE_DISPOSITION_POSIX_SEMANTICS
+        | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
+    match set_information(file, FileDispositionInformationEx, &flags.to_ne_bytes()) {
+        Err(error) if is_unsupported(&error) => {
+            // Older file systems only look at the attribute.
+            let changed = open_beneath(file, &[], FILE_WRITE_ATTRIBUTES, Reparse::OpenItself);
+            if let Ok(changed) = changed {
+                let _ = set_basics(&changed, 0, FILE_ATTRIBUTE_NORMAL);
+            }
+            delete(file)
+        }
         deleted => deleted,
     }
 }

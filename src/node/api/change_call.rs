@@ -1,0 +1,126 @@
+//! What the calls that change an entry have in common: `editFile`, `moveFile`, `deleteFile`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use napi::Env;
+use napi::bindgen_prelude::Unknown;
+
+use super::argument::Argument;
+use super::context::{Context, Purpose};
+use super::failure::{FailureOf, HasErrorName, given_path, refused_in};
+use super::signals::read_signals;
+use crate::argument::{ArgumentError, Got};
+use crate::hash::{Sha256Digest, from_lowercase_hex};
+use crate::node::call::pending::OnAbort;
+use crate::node::call::run::{Call, Prepared};
+use crate::tools::create_file::WriteScope;
+use crate::tools::entry_change::ChangeOptions;
+use crate::tools::failure::Failure;
+
+/// The arguments of a call.
+pub struct Arguments<'env> {
+    pub context: Unknown<'env>,
+    pub args: Unknown<'env>,
+    pub options: Unknown<'env>,
+}
+
+/// Reads the arguments of a call of the function `F`, whose `args` become an `R` that `run` works on.
+///
+/// An abort is put to the work, which alone knows whether anything has changed.
+pub fn prepare<'env, F, R, O, T>(
+    env: &'env Env,
+    Arguments { context, args, options }: Arguments<'env>,
+    read: impl FnOnce(Argument<'env>) -> Result<R, ArgumentError>,
+    run: impl FnOnce(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure> + Send + 'static,
+) -> Prepared<
+    'env,
+    impl FnOnce(&AtomicBool) -> Result<T, FailureOf<F>> + Send + 'static,
+    Result<T, FailureOf<F>>,
+>
+where
+    F: HasErrorName,
+    R: Send + 'static,
+    O: Into<T>,
+    T: 'static,
+{
+    let context = Argument::new(env, "context", context);
+    let args = Argument::new(env, "args", args);
+    let options = Argument::new(env, "options", options).present();
+    let signals = read_signals(env, [options, Some(context)])?;
+    let own = args.object().map(Argument::with_own_keys_only);
+    let given = given_path(own.as_ref().ok().and_then(|args| args.property(c"path", "path").ok()?));
+    let refused = |error, context| -> FailureOf<F> {
+        match &given {
+            Some(given) => refused_in(error, context, Some(given)).into(),
+            None => error.into(),
+        }
+    };
+    let context = Context::read(context, Purpose::Create).map_err(|error| refused(error, None))?;
+    let request = read(args).map_err(|error| refused(error, Some(&context)))?;
+    options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
+    let signals = signals.map_err(|error| refused(error, Some(&context)))?;
+    let work = move |aborted: &AtomicBool| {
+        let done = run(&context, &request, &|| aborted.load(Ordering::Relaxed));
+        done.map(O::into).map_err(FailureOf::from)
+    };
+    Ok(Call { work, signals, on_abort: OnAbort::AskWork })
+}
+
+/// The options of the host.
+pub fn change_options(context: &Context) -> ChangeOptions {
+    ChangeOptions { write_scope: context.create.write_scope, durability: context.create.durability }
+}
+
+/// Refuses a call by its paths alone, before anything on disk is looked at, where the host lets its tools
+/// write nothing.
+pub fn refuse_read_only<T>(
+    options: ChangeOptions,
+    parse: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(), Failure> {
+    if options.write_scope == WriteScope::ReadOnly { parse().map(drop) } else { Ok(()) }
+}
+
+/// The error of an argument that is missing or breaks a rule of its own.
+pub fn missing(name: &'static str, rule: impl Into<String>) -> ArgumentError {
+    ArgumentError::new(name, rule, Got::Unsaid)
+}
+
+/// A path that must be given.
+pub fn read_path(
+    args: Argument<'_>,
+    key: &'static std::ffi::CStr,
+    name: &'static str,
+    rule: &'static str,
+) -> Result<String, ArgumentError> {
+    args.optional(key, name, Argument::unicode)?.ok_or_else(|| missing(name, rule))
+}
+
+/// `expected_hash`.
+pub fn read_expected_hash(args: Argument<'_>) -> Result<Option<Sha256Digest>, ArgumentError> {
+    args.optional(c"expected_hash", "expected_hash", |hash| {
+        from_lowercase_hex(hash.string()?.as_str()).ok_or_else(|| {
+            let rule =
+                "must be a SHA-256 as 64 lowercase hex digits, as readFile gives it in meta.sha256";
+            missing("expected_hash", rule)
+        })
+    })
+}
+
+/// An argument that is `true` or `false`, and `false` if absent.
+pub fn read_flag(
+    args: Argument<'_>,
+    key: &'static std::ffi::CStr,
+    name: &'static str,
+) -> Result<bool, ArgumentError> {
+    Ok(args.optional(key, name, Argument::boolean)?.unwrap_or_default())
+}
+
+/// The object of all arguments.
+pub fn read_args<'env>(
+    args: Argument<'env>,
+    rule: &'static str,
+) -> Result<Argument<'env>, ArgumentError> {
+    args.object()
+        .map(Argument::with_own_keys_only)
+        .map_err(|error| ArgumentError { rule: rule.to_owned(), ..error })
+}

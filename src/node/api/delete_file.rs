@@ -1,0 +1,87 @@
+//! `deleteFile`.
+
+use napi::Env;
+use napi::bindgen_prelude::Unknown;
+use napi_derive::napi;
+
+use super::argument::{Argument, number};
+use super::change_call::{
+    Arguments, change_options, prepare, read_args, read_expected_hash, read_flag, read_path,
+    refuse_read_only,
+};
+use super::context::Context;
+use super::failure::{HasErrorName, opened_at};
+use crate::argument::ArgumentError;
+use crate::node::call::run::run_async;
+use crate::tools::delete_file::{self as core, DeleteFileRequest};
+use crate::tools::failure::Failure;
+
+/// The result of `deleteFile`.
+#[napi(object, object_from_js = false)]
+pub struct DeleteFileOutput {
+    /// The path relative to the workspace root, components separated by `/`; never absolute.
+    pub path: String,
+    /// What was deleted. A `symlink` was deleted itself; its target is untouched.
+    #[napi(ts_type = "'file' | 'directory' | 'symlink'")]
+    pub kind: &'static str,
+    /// How many entries lay beneath a folder; `0` for a file or link.
+    pub entries: f64,
+}
+
+/// Deletes a file, a link, or a folder of the workspace.
+///
+/// A link is deleted itself, and never its target. A folder that is not empty needs `recursive`: the whole
+/// of it is checked first, disappears in one step, and is then removed without following a link. Where
+/// removing fails all the same, what is left stands at the path again, and the error has `removed`.
+/// Runs on a worker thread.
+///
+/// Rejects with a `DeleteFileError`, or with `signal.reason` when a signal is aborted before anything is
+/// deleted; never throws.
+#[napi(
+    ts_args_type = "context: WorkspaceContext | Workspace, args: DeleteFileArguments, options?: CallOptions | null",
+    ts_return_type = "Promise<DeleteFileOutput>"
+)]
+pub fn delete_file<'env>(
+    env: &'env Env,
+    context: Unknown<'env>,
+    args: Unknown<'env>,
+    options: Unknown<'env>,
+) -> napi::Result<Unknown<'env>> {
+    let arguments = Arguments { context, args, options };
+    run_async(env, || prepare::<DeleteFile, _, _, DeleteFileOutput>(env, arguments, read, run))
+}
+
+struct DeleteFile;
+
+impl HasErrorName for DeleteFile {
+    const ERROR_NAME: &'static str = "DeleteFileError";
+}
+
+fn read(args: Argument<'_>) -> Result<DeleteFileRequest, ArgumentError> {
+    let args = read_args(args, "must be an object with path")?;
+    Ok(DeleteFileRequest {
+        path: read_path(args, c"path", "path", "is missing: the file, link or folder to delete")?,
+        recursive: read_flag(args, c"recursive", "recursive")?,
+        expected: read_expected_hash(args)?,
+        dry_run: read_flag(args, c"dry_run", "dry_run")?,
+    })
+}
+
+fn run(
+    context: &Context,
+    request: &DeleteFileRequest,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<core::DeleteFileOutput, Failure> {
+    let options = change_options(context);
+    refuse_read_only(options, || {
+        core::parse(request, options, |absolute| context.part_inside(absolute))
+    })?;
+    let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
+    core::delete_file(&sandbox, request, options, cancelled)
+}
+
+impl From<core::DeleteFileOutput> for DeleteFileOutput {
+    fn from(output: core::DeleteFileOutput) -> Self {
+        Self { path: output.path, kind: output.kind, entries: number(output.entries) }
+    }
+}

@@ -1,0 +1,198 @@
+//! Everything that stands beneath a folder: counting it, finding out whether it can be removed, and
+//! removing it.
+//!
+//! Each folder is opened beneath the handle of the one before, and no link is followed. So whatever
+//! another process exchanges meanwhile, only entries that stand beneath the folder are counted or removed.
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+
+use super::entry::{EntryKind, FolderId, Found};
+use super::entry_error::{EntryError, Obstacle};
+use super::error::OpenError;
+use super::system::{self, Directory, RemovalRights};
+
+/// How often a folder is listed anew because other programs add entries while it is emptied.
+const MAX_LISTINGS: u32 = 16;
+
+/// Counts the entries beneath a folder that is open to be listed, and checks that the system lets each of
+/// them be removed. `cancelled` is asked before each folder.
+///
+/// # Errors
+///
+/// [`EntryError::Refused`] for the first entry that cannot be removed.
+pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<u64, EntryError> {
+    let mut descent = Descent::into(folder)?;
+    descent.list()?;
+    let mut entries = descent.here.unseen.len() as u64;
+    let mut rights = descent.rights()?;
+    loop {
+        let Some((name, kind)) = descent.here.unseen.pop() else {
+            if descent.leave()?.is_none() {
+                return Ok(entries);
+            }
+            rights = descent.rights()?;
+            continue;
+        };
+        match rights.obstacle(&descent.folder, &name) {
+            Ok(None) => {}
+            Ok(Some(obstacle)) => return Err(descent.refused(obstacle, &name)),
+            // Another program has removed it.
+            Err(OpenError::NotFound) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        if kind == EntryKind::Folder && descent.enter(name)? {
+            if cancelled() {
+                return Err(EntryError::Cancelled);
+            }
+            entries += descent.here.unseen.len() as u64;
+            rights = descent.rights()?;
+        }
+    }
+}
+
+/// Removes everything beneath a folder that is open to be listed. `removed` counts the entries.
+///
+/// # Errors
+///
+/// The entries that are left can be anywhere beneath the folder.
+pub(super) fn empty(folder: Directory, removed: &mut u64) -> Result<(), EntryError> {
+    let mut descent = Descent::into(folder)?;
+    descent.list()?;
+    loop {
+        if let Some((name, kind)) = descent.here.unseen.pop() {
+            if kind != EntryKind::Folder || !descent.enter(name.clone())? {
+                *removed += descent.remove(name, kind)?;
+            }
+        } else if descent.here.listings < MAX_LISTINGS && descent.is_filled_again()? {
+            // Other programs have added entries.
+        } else {
+            let Some(name) = descent.leave()? else { return Ok(()) };
+            *removed += descent.remove(name, EntryKind::Folder)?;
+        }
+    }
+}
+
+/// A way down from a folder, hand over hand.
+struct Descent {
+    /// The folder that is looked at now.
+    folder: Directory,
+    here: Level,
+    /// The folders that lead here, outermost first. `None` for a handle that was let go, because a process
+    /// may have only so many.
+    above: Vec<(Level, Option<Directory>)>,
+}
+
+/// A folder on the way.
+struct Level {
+    /// Its name in the folder above; empty for the first.
+    name: OsString,
+    id: FolderId,
+    /// The entries that are still to be looked at.
+    unseen: Vec<(OsString, EntryKind)>,
+    /// How often the folder has been listed.
+    listings: u32,
+}
+
+impl Level {
+    fn of(folder: &Directory, name: OsString) -> Result<Self, OpenError> {
+        let id = system::folder_id(folder).map_err(OpenError::System)?;
+        Ok(Self { name, id, unseen: Vec::new(), listings: 0 })
+    }
+}
+
+impl Descent {
+    fn into(folder: Directory) -> Result<Self, OpenError> {
+        Ok(Self { here: Level::of(&folder, OsString::new())?, folder, above: Vec::new() })
+    }
+
+    /// Notes the entries of this folder.
+    fn list(&mut self) -> Result<(), OpenError> {
+        let Level { unseen, listings, .. } = &mut self.here;
+        *listings += 1;
+        system::visit_entries(&mut self.folder, &mut |entry| {
+            unseen.push((entry.name().to_owned(), entry.kind()));
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Whether the folder, from which everything has been removed, has entries again. Notes them.
+    fn is_filled_again(&mut self) -> Result<bool, OpenError> {
+        self.list()?;
+        Ok(!self.here.unseen.is_empty())
+    }
+
+    fn rights(&self) -> Result<RemovalRights, OpenError> {
+        RemovalRights::of(&self.folder).map_err(OpenError::System)
+    }
+
+    /// Enters a folder that stands in this one, and lists it; `false` if it is no folder any more.
+    fn enter(&mut self, name: OsString) -> Result<bool, EntryError> {
+        let folder = match system::open_directory_to_list(&self.folder, &name) {
+            Ok(Found::Opened(folder)) => folder,
+            Ok(Found::Link(_)) | Err(OpenError::NotFound | OpenError::NotFolder) => {
+                return Ok(false);
+            }
+            Err(OpenError::PermissionDenied) => {
+                return Err(self.refused(Obstacle::Unlistable, &name));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let outer = std::mem::replace(&mut self.here, Level::of(&folder, name)?);
+        self.above.push((outer, Some(std::mem::replace(&mut self.folder, folder))));
+        if let Some((_, far)) = self.above.iter_mut().rev().nth(system::MAX_MADE_FOLDERS_HELD) {
+            *far = None;
+        }
+        self.list()?;
+        Ok(true)
+    }
+
+    /// Goes back to the folder above. Gives the name of the folder that was left; `None` at the first one.
+    fn leave(&mut self) -> Result<Option<OsString>, OpenError> {
+        let Some((outer, folder)) = self.above.pop() else { return Ok(None) };
+        self.folder = match folder {
+            Some(folder) => folder,
+            None => self.open_above(outer.id)?,
+        };
+        Ok(Some(std::mem::replace(&mut self.here, outer).name))
+    }
+
+    /// Opens the folder above anew. Another program may have moved this one elsewhere meanwhile, also out
+    /// of the workspace, so the folder above is recognised by its number.
+    fn open_above(&self, id: FolderId) -> Result<Directory, OpenError> {
+        let parent = system::open_parent(&self.folder).map_err(OpenError::System)?;
+        if system::folder_id(&parent).map_err(OpenError::System)? != id {
+            let moved =
+                io::Error::new(io::ErrorKind::NotFound, "a folder was moved away meanwhile");
+            return Err(OpenError::System(moved));
+        }
+        parent.reopen_to_list()
+    }
+
+    /// Removes an entry of this folder, and gives how many were removed. If another program has put an
+    /// entry of another kind there, or filled the folder again, that is seen by the next listing.
+    fn remove(&self, name: OsString, kind: EntryKind) -> Result<u64, OpenError> {
+        let error = match system::remove_name(&self.folder, &name, kind == EntryKind::Folder) {
+            Ok(()) => return Ok(1),
+            Err(error) => error,
+        };
+        let is_filled = error.kind() == io::ErrorKind::DirectoryNotEmpty;
+        match system::kind_at(&self.folder, &name)? {
+            None => Ok(0),
+            Some(now) if (now != kind || is_filled) && self.here.listings < MAX_LISTINGS => Ok(0),
+            Some(_) => Err(OpenError::System(error)),
+        }
+    }
+
+    /// The error for an entry of this folder.
+    fn refused(&self, obstacle: Obstacle, name: &OsString) -> EntryError {
+        let folders = self.above.iter().map(|(outer, _)| &outer.name).chain([&self.here.name]);
+        let names: Vec<_> = folders
+            .chain([name])
+            .filter(|name| !name.is_empty())
+            .map(|name| name.to_string_lossy())
+            .collect();
+        EntryError::Refused { obstacle, path: names.join("/") }
+    }
+}

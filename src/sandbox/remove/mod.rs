@@ -1,0 +1,268 @@
+//! Removing an entry: a file, a link, or a folder with everything in it.
+//!
+//! An entry disappears in one step: it is renamed to a random name that no other program knows, in its own
+//! folder. There it is examined once more, and is put back if it is not the entry that was to be removed.
+//! Then it is removed. A sweep removes the one that a killed process leaves.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+#[cfg(unix)]
+use self::unix as files;
+#[cfg(windows)]
+use self::windows as files;
+use super::attempts::{self, Attempt, AttemptError};
+use super::entry::{EntryKind, Found};
+use super::entry_error::{EntryError, Obstacle};
+use super::error::OpenError;
+use super::folder_tree;
+use super::place::{self, Located, Place};
+use super::put::content::WriteChecks;
+use super::root::Sandbox;
+use super::system::{self, Directory, Held, RemovalRights};
+use super::temporary::{self, Identity};
+use crate::hash::Sha256Digest;
+use crate::path::EntryPath;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+/// What to remove, and the conditions for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RemoveOptions {
+    /// Whether a folder that is not empty is removed.
+    pub recursive: bool,
+    /// If given, only a file whose bytes have this SHA-256 is removed.
+    pub expected: Option<Sha256Digest>,
+    /// Whether the removal must have reached the disk.
+    pub durable: bool,
+    /// Whether everything is checked and nothing removed.
+    pub dry_run: bool,
+}
+
+/// The result of a removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemovedEntry {
+    /// A file, a link or a folder.
+    pub kind: EntryKind,
+    /// How many entries stood beneath a folder.
+    pub entries: u64,
+}
+
+impl Sandbox {
+    /// Removes the entry at a path. A link is removed itself, and never its target.
+    ///
+    /// `cancelled` is asked before the entry disappears; after that the result says what happened.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`]. Nothing has changed on disk, except with [`EntryError::Unfinished`],
+    /// [`EntryError::Kept`] and [`EntryError::Unsynced`].
+    pub fn remove_entry(
+        &self,
+        path: &EntryPath,
+        options: &RemoveOptions,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<RemovedEntry, EntryError> {
+        if path.as_path().is_root() {
+            return Err(EntryError::Root);
+        }
+        let removing = Removing { root: self, path, options, cancelled };
+        let removed = attempts::repeat(|| removing.attempt()).unwrap_or(Err(EntryError::Contended));
+        removed.map_err(|error| if self.is_gone() { OpenError::RootGone.into() } else { error })
+    }
+}
+
+/// One call.
+struct Removing<'call> {
+    root: &'call Sandbox,
+    path: &'call EntryPath,
+    options: &'call RemoveOptions,
+    cancelled: &'call dyn Fn() -> bool,
+}
+
+impl Removing<'_> {
+    fn attempt(&self) -> Attempt<RemovedEntry, EntryError> {
+        let path = self.path.as_path();
+        let Located::Complete(place) = place::find(self.root, path)? else {
+            return Err(OpenError::NotFound.into());
+        };
+        let entry = system::hold(&place.folder, &place.name)?;
+        let kind = entry.kind();
+        check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
+        let entries = match kind {
+            EntryKind::Folder => self.remove_folder(&place, entry)?,
+            _ => self.remove_file_or_link(&place, &entry).map(|()| 0)?,
+        };
+        if self.options.durable && !self.options.dry_run {
+            system::sync_folder(&place.folder).map_err(EntryError::Unsynced)?;
+        }
+        Ok(RemovedEntry { kind, entries })
+    }
+
+    fn remove_file_or_link(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
+        let is_current = |_: &Directory| place.is_current();
+        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        let expected = self.options.expected;
+        let (folder, name) = (&place.folder, &place.name);
+        let file = files::Doomed::take(folder, name, entry, expected, checks)?;
+        if (self.cancelled)() {
+            return Err(EntryError::Cancelled.into());
+        }
+        if !self.options.dry_run {
+            file.remove()?;
+        }
+        Ok(())
+    }
+
+    fn remove_folder(&self, place: &Place<'_>, entry: Held) -> Attempt<u64, EntryError> {
+        let rights = RemovalRights::of(&place.folder)?;
+        if let Some(obstacle) = rights.obstacle(&place.folder, &place.name)? {
+            return Err(EntryError::Refused { obstacle, path: String::new() }.into());
+        }
+        let folder = open_folder(place, &entry)?;
+        let entries = if self.options.recursive {
+            folder_tree::survey(folder, self.cancelled)?
+        } else {
+            refuse_entries(folder)?
+        };
+        if (self.cancelled)() {
+            return Err(EntryError::Cancelled.into());
+        }
+        if !self.options.dry_run {
+            self.remove_surveyed(place, entry)?;
+        }
+        Ok(entries)
+    }
+
+    fn remove_surveyed(&self, place: &Place<'_>, entry: Held) -> Attempt<(), EntryError> {
+        files::sweep(&place.folder);
+        let folder = open_folder(place, &entry)?;
+        let hidden = Hidden::of(place, entry, &folder)?;
+        let mut removed = 0;
+        let emptied =
+            if self.options.recursive { folder_tree::empty(folder, &mut removed) } else { Ok(()) };
+        match emptied {
+            Ok(()) => match hidden.remove() {
+                Err((hidden, _)) if !self.options.recursive => {
+                    // Another program has put something into it.
+                    hidden.put_back().map_err(EntryError::Kept)?;
+                    Err(AttemptError::Raced)
+                }
+                Err((hidden, error)) => Err(hidden.put_back_because(error, removed).into()),
+                Ok(()) => Ok(()),
+            },
+            Err(error) => Err(hidden.put_back_because(error, removed).into()),
+        }
+    }
+}
+
+/// Checks that an entry of this kind can be moved or removed, and compared where that is asked for.
+pub(super) fn check_kind(
+    kind: EntryKind,
+    must_be_directory: bool,
+    is_compared: bool,
+) -> Result<(), EntryError> {
+    match kind {
+        EntryKind::Special => Err(OpenError::SpecialFile.into()),
+        EntryKind::File if must_be_directory => Err(OpenError::NotFolder.into()),
+        EntryKind::Folder | EntryKind::Link if is_compared => Err(EntryError::NotComparable),
+        _ => Ok(()),
+    }
+}
+
+/// Opens the folder at a place to list it, if it is still the entry that was looked at.
+fn open_folder(place: &Place<'_>, entry: &Held) -> Attempt<Directory, EntryError> {
+    match system::open_directory_to_list(&place.folder, &place.name) {
+        Ok(Found::Opened(folder)) => match entry.is_folder(&folder) {
+            true => Ok(folder),
+            false => Err(AttemptError::Raced),
+        },
+        Ok(Found::Link(_)) | Err(OpenError::NotFound | OpenError::NotFolder) => {
+            Err(AttemptError::Raced)
+        }
+        Err(OpenError::PermissionDenied) => {
+            let (obstacle, path) = (Obstacle::Unlistable, String::new());
+            Err(EntryError::Refused { obstacle, path }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The number of entries of a folder that must be empty: 0, or the error.
+fn refuse_entries(mut folder: Directory) -> Result<u64, EntryError> {
+    let mut entries = 0;
+    system::visit_entries(&mut folder, &mut |_| {
+        entries += 1;
+        ControlFlow::Continue(())
+    })?;
+    if entries == 0 { Ok(0) } else { Err(EntryError::NotEmpty { entries }) }
+}
+
+/// A folder that stands at a random name, to be removed.
+struct Hidden<'place> {
+    place: &'place Place<'place>,
+    entry: Held,
+    name: OsString,
+}
+
+impl<'place> Hidden<'place> {
+    /// Renames the folder, which is also open as `folder`. From then on no path leads to it.
+    fn of(
+        place: &'place Place<'place>,
+        entry: Held,
+        folder: &Directory,
+    ) -> Attempt<Self, EntryError> {
+        if !place.is_current() {
+            return Err(AttemptError::Raced);
+        }
+        let identity = files::lock(folder, &entry).unwrap_or(Identity::UNKNOWN);
+        let name = OsString::from(temporary::new_name(identity, Identity::UNKNOWN));
+        let (stands, hides) = ((&*place.folder, &*place.name), (&*place.folder, &*name));
+        system::rename_to_free_name(&entry, stands, hides)?;
+        let hidden = Self { place, entry, name };
+        let is_right = hidden.entry.is_at(&place.folder, &hidden.name).unwrap_or(false);
+        if is_right && place.is_current() {
+            return Ok(hidden);
+        }
+        hidden.put_back().map_err(EntryError::Kept)?;
+        Err(AttemptError::Raced)
+    }
+
+    /// Removes the folder, which is empty.
+    fn remove(self) -> Result<(), (Self, EntryError)> {
+        match system::remove_name(&self.place.folder, &self.name, true) {
+            Ok(()) => Ok(()),
+            Err(error) => Err((self, OpenError::System(error).into())),
+        }
+    }
+
+    /// Gives the folder its name again, and the error with what was removed until then.
+    fn put_back_because(self, error: EntryError, removed: u64) -> EntryError {
+        match self.put_back() {
+            Ok(()) if removed == 0 => error,
+            put_back => {
+                EntryError::Unfinished { removed, because: Box::new(error), kept: put_back.err() }
+            }
+        }
+    }
+
+    /// Gives the folder its name again. If another program has taken that name, gives the folder a name
+    /// that no sweep removes, because it is made for another entry; and gives that name.
+    fn put_back(self) -> Result<(), OsString> {
+        let folder = &*self.place.folder;
+        let rename = |name: &OsString| {
+            system::rename_to_free_name(&self.entry, (folder, &self.name), (folder, name))
+        };
+        if rename(&self.place.name).is_ok() {
+            return Ok(());
+        }
+        let kept = OsString::from(temporary::name_to_keep());
+        Err(if rename(&kept).is_ok() { kept } else { self.name })
+    }
+}
+
+#[cfg(test)]
+mod tests;

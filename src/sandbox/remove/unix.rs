@@ -1,0 +1,108 @@
+//! Removing a file or a link from its folder, on Linux and macOS.
+
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::hash::Sha256Digest;
+use crate::sandbox::entry::EntryKind;
+use crate::sandbox::put::content::WriteChecks;
+use crate::sandbox::put::error::{PutError, Stray};
+use crate::sandbox::put::unix::old::Old;
+pub(super) use crate::sandbox::put::unix::sweep;
+use crate::sandbox::put::unix::{check_folder, check_replaceable, put_error};
+use crate::sandbox::system::unix::Writers;
+use crate::sandbox::system::unix::held::{Removal, remove};
+use crate::sandbox::system::{Directory, Held};
+use crate::sandbox::temporary::{self, Identity};
+
+/// A file or link that is to be removed, checked as far as that is possible without a change.
+pub(super) struct Doomed<'call> {
+    folder: &'call Directory,
+    name: &'call OsStr,
+    entry: &'call Held,
+    /// The file, open and locked; `None` for a link.
+    file: Option<Old>,
+    expected: Option<Sha256Digest>,
+    checks: WriteChecks<'call>,
+}
+
+impl<'call> Doomed<'call> {
+    pub(super) fn take(
+        folder: &'call Directory,
+        name: &'call OsStr,
+        entry: &'call Held,
+        expected: Option<Sha256Digest>,
+        checks: WriteChecks<'call>,
+    ) -> Result<Self, PutError> {
+        let file = if entry.kind() == EntryKind::File {
+            check_replaceable(folder, name)?;
+            let file = Old::take(folder, name, expected, checks.cancelled)?;
+            if file.held.id != entry.id {
+                return Err(PutError::Raced);
+            }
+            file.check_expected(expected, checks.cancelled)?;
+            Some(file)
+        } else {
+            check_folder(folder)?;
+            None
+        };
+        Ok(Self { folder, name, entry, file, expected, checks })
+    }
+
+    pub(super) fn remove(self) -> Result<(), PutError> {
+        sweep(self.folder);
+        let fresh = OsString::from(temporary::new_name(self.identity(), Identity::UNKNOWN));
+        // The lease lives until the file is removed.
+        let lease = RefCell::new(None);
+        let refusal = RefCell::new(None);
+        let is_wanted = || match self.certify() {
+            Ok(writers) => {
+                *lease.borrow_mut() = writers;
+                false
+            }
+            Err(error) => {
+                *refusal.borrow_mut() = Some(error);
+                true
+            }
+        };
+        match remove(self.folder, self.name, self.entry.id, fresh, &is_wanted) {
+            Removal::Removed => Ok(()),
+            Removal::Another if self.expected.is_some() => Err(PutError::Changed),
+            Removal::Another => Err(PutError::Raced),
+            Removal::Wanted => Err(refusal.take().unwrap_or(PutError::Raced)),
+            Removal::Displaced(name) => {
+                let because = refusal.take().unwrap_or(PutError::Raced);
+                Err(because.with(Stray::Displaced(name)))
+            }
+            Removal::Refused(error) => Err(put_error(error)),
+        }
+    }
+
+    /// Checks, now that the entry has disappeared, that it may be removed.
+    fn certify(&self) -> Result<Option<Writers<'_>>, PutError> {
+        if !(self.checks.is_current)(self.folder) {
+            return Err(PutError::Raced);
+        }
+        match (&self.file, self.expected) {
+            (Some(file), Some(_)) => file.check_displaced(self.expected).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The identity by which a sweep recognises the entry.
+    fn identity(&self) -> Identity {
+        match &self.file {
+            Some(file) => file.identity_for_sweeps().unwrap_or(Identity::UNKNOWN),
+            None => self.entry.identity().unwrap_or(Identity::UNKNOWN),
+        }
+    }
+}
+
+/// Locks an open folder against sweeps. Gives the identity by which a later one recognises it; `None` if
+/// another program holds the lock, or there are no locks.
+pub(super) fn lock(folder: &Directory, entry: &Held) -> Option<Identity> {
+    flock(folder, FlockOperation::NonBlockingLockExclusive).ok()?;
+    entry.identity()
+}

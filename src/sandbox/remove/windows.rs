@@ -1,0 +1,55 @@
+//! Removing a file or a link from its folder, on Windows: by its handle, so that no other entry is removed
+//! in its place.
+
+use std::ffi::OsStr;
+
+use crate::hash::Sha256Digest;
+use crate::sandbox::entry::EntryKind;
+use crate::sandbox::put::content::WriteChecks;
+use crate::sandbox::put::error::PutError;
+pub(super) use crate::sandbox::put::windows::sweep;
+use crate::sandbox::put::windows::{check_replaceable, compare, put_error};
+use crate::sandbox::system::windows::sys;
+use crate::sandbox::system::{Directory, Held};
+use crate::sandbox::temporary::Identity;
+
+/// A file or link that is to be removed, checked as far as that is possible without a change.
+pub(super) struct Doomed<'call> {
+    folder: &'call Directory,
+    entry: &'call Held,
+    /// As long as the compared file is open, no other program can write to it.
+    _compared: Option<std::fs::File>,
+    checks: WriteChecks<'call>,
+}
+
+impl<'call> Doomed<'call> {
+    pub(super) fn take(
+        folder: &'call Directory,
+        name: &'call OsStr,
+        entry: &'call Held,
+        expected: Option<Sha256Digest>,
+        checks: WriteChecks<'call>,
+    ) -> Result<Self, PutError> {
+        if entry.kind() == EntryKind::File {
+            check_replaceable(folder, name)?;
+        }
+        let compared = match expected {
+            Some(expected) => Some(compare(folder, name, expected, checks.cancelled)?),
+            None => None,
+        };
+        Ok(Self { folder, entry, _compared: compared, checks })
+    }
+
+    pub(super) fn remove(self) -> Result<(), PutError> {
+        sweep(self.folder);
+        if !(self.checks.is_current)(self.folder) {
+            return Err(PutError::Raced);
+        }
+        sys::delete(&self.entry.handle).map_err(put_error)
+    }
+}
+
+/// A folder that is to be removed needs no lock: sweeps remove only files.
+pub(super) fn lock(_folder: &Directory, _entry: &Held) -> Option<Identity> {
+    None
+}

@@ -1,0 +1,163 @@
+//! Renaming and removing one name, and the rights to do so.
+
+use std::ffi::OsStr;
+use std::io;
+
+use rustix::fs::{
+    Access, AtFlags, Mode, OFlags, RenameFlags, accessat, fstat, mkdirat, openat, renameat,
+    renameat_with, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::super::native;
+use super::error::{is_refused, open_error};
+use super::handle::{Directory, retry_interrupted};
+use super::held::{Held, id_at};
+use crate::sandbox::entry::EntryKind;
+use crate::sandbox::entry_error::Obstacle;
+use crate::sandbox::error::OpenError;
+
+/// A name in a folder.
+pub(crate) type Named<'a> = (&'a Directory, &'a OsStr);
+
+/// Holds the entry at a name open, so that it can be recognised. Links are not followed.
+pub(crate) fn hold(folder: &Directory, name: &OsStr) -> Result<Held, OpenError> {
+    Held::at(folder, name).map_err(open_error)
+}
+
+/// Renames an entry, if nothing stands at the new name.
+pub(crate) fn rename_to_free_name(entry: &Held, from: Named<'_>, to: Named<'_>) -> io::Result<()> {
+    match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+        Err(error) if is_refused(error) => rename_to_taken_name(entry, from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+/// [`rename_to_free_name`] where the system has no such rename. An empty file or folder takes the new name,
+/// which is exclusive, and the rename replaces that. Only an entry that another program puts there in
+/// between is replaced, if the system lets it be: a file, or an empty folder. A process that is killed in
+/// between leaves the empty one.
+pub(crate) fn rename_to_taken_name(
+    entry: &Held,
+    (from, name): Named<'_>,
+    (to, new_name): Named<'_>,
+) -> io::Result<()> {
+    let is_folder = entry.kind() == EntryKind::Folder;
+    if is_folder {
+        mkdirat(to, new_name, Mode::RWXU)?;
+    } else {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        retry_interrupted(|| openat(to, new_name, flags, Mode::RUSR | Mode::WUSR))?;
+    }
+    let made = id_at(to, new_name)?;
+    let renamed = renameat(from, name, to, new_name);
+    if renamed.is_err() && id_at(to, new_name) == Ok(made) {
+        let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let _ = unlinkat(to, new_name, flags);
+    }
+    Ok(renamed?)
+}
+
+/// Renames an entry. A file or link that stands at the new name is replaced.
+pub(crate) fn rename_over(
+    _entry: &Held,
+    (from, name): Named<'_>,
+    (to, new_name): Named<'_>,
+) -> io::Result<()> {
+    Ok(renameat(from, name, to, new_name)?)
+}
+
+/// Whether a rename failed because a folder was to be moved into itself. Only a folder's rename fails so,
+/// after [`rename_to_free_name`] has tried it without flags.
+pub(crate) fn is_into_itself(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::INVAL)
+}
+
+/// Removes a name: that of an empty folder, or that of anything else. Links are not followed.
+pub(crate) fn remove_name(folder: &Directory, name: &OsStr, is_folder: bool) -> io::Result<()> {
+    let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    Ok(unlinkat(folder, name, flags)?)
+}
+
+/// Whether the effective user has these rights; `None` if no call says so.
+pub(crate) fn check_access(
+    folder: &Directory,
+    name: &OsStr,
+    access: Access,
+) -> Option<rustix::io::Result<()>> {
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    match accessat(folder, name, access, AtFlags::EACCESS) {
+        Err(Errno::PERM | Errno::NOSYS) => {}
+        allowed => return Some(allowed),
+    }
+    let is_real_user = (getuid(), getgid()) == (geteuid(), getegid());
+    is_real_user.then(|| accessat(folder, name, access, AtFlags::empty()))
+}
+
+/// Checks that the process may make, rename and remove entries of a folder.
+pub(crate) fn check_may_change(folder: &Directory) -> rustix::io::Result<()> {
+    check_access(folder, OsStr::new("."), Access::WRITE_OK | Access::EXEC_OK).unwrap_or(Ok(()))
+}
+
+/// Whether a folder may be moved to another parent, which changes its entry `..`.
+pub(crate) fn may_leave_its_parent(parent: &Directory, name: &OsStr) -> bool {
+    check_access(parent, name, Access::WRITE_OK).is_none_or(|allowed| allowed.is_ok())
+}
+
+/// What the system tells about an entry that is to be renamed or removed.
+pub(crate) struct Marks {
+    pub(crate) device: i128,
+    /// Whether another file system, or a part of one, is mounted at the entry, as far as is known.
+    pub(crate) is_mount: bool,
+    /// Whether the entry is marked as immutable or append-only.
+    pub(crate) is_immutable: bool,
+    /// The number of the user that owns it.
+    pub(crate) owner: u32,
+}
+
+/// The rights to remove entries of one folder.
+pub(crate) struct RemovalRights {
+    may_change: bool,
+    /// Whether the folder is sticky, and so lets only owners remove entries. The user that has this number
+    /// is an owner of all of them.
+    sticky_for: Option<u32>,
+    device: i128,
+}
+
+impl RemovalRights {
+    pub(crate) fn of(folder: &Directory) -> io::Result<Self> {
+        const STICKY: u32 = 0o1000;
+        let stat = fstat(folder)?;
+        let user = rustix::process::geteuid().as_raw();
+        let is_sticky = u32::from(stat.st_mode) & STICKY != 0;
+        let owns_all = user == 0 || user == stat.st_uid;
+        Ok(Self {
+            may_change: check_may_change(folder).is_ok() && !native::is_append_only(folder),
+            sticky_for: (is_sticky && !owns_all).then_some(user),
+            device: stat.st_dev.into(),
+        })
+    }
+
+    /// What keeps an entry of the folder from being renamed or removed. `Ok(None)`: nothing that the system
+    /// tells.
+    pub(crate) fn obstacle(
+        &self,
+        folder: &Directory,
+        name: &OsStr,
+    ) -> Result<Option<Obstacle>, OpenError> {
+        if !self.may_change {
+            return Ok(Some(Obstacle::FolderRights));
+        }
+        let marks = native::marks(folder, name).map_err(open_error)?;
+        Ok(if marks.is_mount || marks.device != self.device {
+            Some(Obstacle::MountPoint)
+        } else if marks.is_immutable {
+            Some(Obstacle::Immutable)
+        } else if self.sticky_for.is_some_and(|user| user != marks.owner) {
+            Some(Obstacle::Sticky)
+        } else {
+            None
+        })
+    }
+}
