@@ -150,7 +150,7 @@ describe("second look E4, E8: instructions", () => {
         for (const name of TOOLS) {
           const shown = name.replaceAll(".", "_");
           const isNamed = new RegExp(
-            `(?<![\\w.])${shown} (?:gives|writes|replaces|finds|shows)`,
+            `(?<![\\w.])${shown} (?:gives|writes|replaces|moves|removes|finds|shows)`,
           ).test(told);
           assert.equal(isNamed, tools.includes(name), `${shown} of ${tools}`);
         }

@@ -42,7 +42,7 @@ import {
   toOpenAITools,
 } from "../dist/index.js";
 import { memoryStore } from "../dist/stores/index.js";
-import { ALL_TOOLS, READING_TOOLS } from "./support/tools.ts";
+import { ALL_TOOLS, READING_TOOLS, WRITING_TOOLS } from "./support/tools.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const PROVIDER_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -58,7 +58,7 @@ function everyTool(ws: TestWorkspace): AgentToolkit {
 function guarded(ws: TestWorkspace): AgentToolkit {
   ws.writeOutside("secret.txt");
   ws.link("out.txt", `${ws.outside}/secret.txt`, "file");
-  const tools = { workspace_create_file: "deny", edit_file: "deny" } as const;
+  const tools = Object.fromEntries(WRITING_TOOLS.map((name) => [name, "deny" as const]));
   const policy = { tools, defaultPolicy: "allow" } as const;
   return createAgentToolkit({ ...ws.writable, policy });
 }
@@ -482,6 +482,8 @@ describe("MCP", () => {
       read_files: ["readOnlyHint", "idempotentHint"],
       workspace_create_file: ["destructiveHint", "idempotentHint"],
       edit_file: ["destructiveHint"],
+      move_file: ["destructiveHint", "idempotentHint"],
+      delete_file: ["destructiveHint", "idempotentHint"],
       workspace_read_file: ["readOnlyHint", "idempotentHint"],
       read: ["readOnlyHint", "idempotentHint", "openWorldHint"],
       regexp_search: ["readOnlyHint", "idempotentHint"],
@@ -551,11 +553,14 @@ test(
   "the answer of each tool fits its schema, to the last key",
   inWorkspace(async (ws) => {
     const toolkit = everyTool(ws);
+    ws.write("gone.txt", "");
     const args: Record<ToolName, Record<string, unknown>> = {
       read_file: { path: "a.txt" },
       read_files: { files: ["a.txt", "none"] },
       workspace_create_file: { path: "b.txt", content: "b" },
       edit_file: { path: "b.txt", old_string: "b", new_string: "c" },
+      move_file: { path: "b.txt", to: "c.txt" },
+      delete_file: { path: "gone.txt" },
       "workspace.read_file": { path: "a.cs" },
       read: { uri: "file:///a.txt" },
       regexp_search: { pattern: "o", max_results: 1 },

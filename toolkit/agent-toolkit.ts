@@ -3,8 +3,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
   CreateFileArguments,
+  DeleteFileArguments,
   EditFileArguments,
   FindFilesArguments,
+  MoveFileArguments,
   ReadFileOptions,
   ReadFilesArguments,
   ReadSourceArguments,
@@ -100,6 +102,16 @@ export interface AgentToolkit<Own extends ToolTypes = Record<never, never>> {
     args: EditFileArguments,
     options?: InvokeOptions | null,
   ): Promise<ToolResult<ToolResults["edit_file"]>>;
+  /** The tool `move_file`. */
+  moveFile(
+    args: MoveFileArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["move_file"]>>;
+  /** The tool `delete_file`. */
+  deleteFile(
+    args: DeleteFileArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["delete_file"]>>;
   /** The tool `workspace.read_file`. */
   readSourceDocument(
     args: ReadSourceArguments | string,
@@ -203,6 +215,8 @@ export function createAgentToolkit<const Own extends OwnTools = []>(
     createFile: (args: unknown, called?: CallOptions | null) =>
       invoke("workspace_create_file", args, called),
     editFile: (args: unknown, called?: CallOptions | null) => invoke("edit_file", args, called),
+    moveFile: (args: unknown, called?: CallOptions | null) => invoke("move_file", args, called),
+    deleteFile: (args: unknown, called?: CallOptions | null) => invoke("delete_file", args, called),
     readSourceDocument: (args: unknown, called?: CallOptions | null) =>
       invoke("workspace.read_file", args, called),
     read: (args: unknown, called?: CallOptions | null) => invoke("read", args, called),

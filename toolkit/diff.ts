@@ -15,10 +15,14 @@ interface Step {
   readonly line: string;
 }
 
-/** The unified diff from `before` to `after`. `before` is `null` for a new file. */
-export function unifiedDiff(path: string, before: string | null, after: string): string {
-  const head = `--- ${before === null ? "/dev/null" : `a/${path}`}\n+++ b/${path}\n`;
-  return head + hunksOf(stepsOf(linesOf(before ?? ""), linesOf(after))).join("");
+/** The unified diff from `before` to `after`. `before` is `null` for a new file, `after` for a deleted one. */
+export function unifiedDiff(path: string, before: string | null, after: string | null): string {
+  const head = `--- ${nameOf("a", path, before)}\n+++ ${nameOf("b", path, after)}\n`;
+  return head + hunksOf(stepsOf(linesOf(before ?? ""), linesOf(after ?? ""))).join("");
+}
+
+function nameOf(side: "a" | "b", path: string, text: string | null): string {
+  return text === null ? "/dev/null" : `${side}/${path}`;
 }
 
 function linesOf(text: string): string[] {

@@ -1,7 +1,7 @@
 // `createSecureTool` checks the policy, then the write scope, then the path by its spelling, then runs the
 // handler. A sandbox violation that the core finds on disk gives the same kind of result.
 
-import { isEditFileError, type WriteScope } from "../index.js";
+import { isDeleteFileError, isEditFileError, isMoveFileError, type WriteScope } from "../index.js";
 import { throwIfAborted } from "./abort.js";
 import { type Approve, refusalOf } from "./approval.js";
 import { type HandlerContext, heldBy } from "./context.js";
@@ -242,13 +242,24 @@ async function thrownFailure(error: unknown, roots: unknown[]): Promise<ToolFail
   return runtimeFailure(text, facts === null ? { code } : { code, facts }, isRetriable(error));
 }
 
+/** The properties by which errors of the core tell a model more than their code. */
+const FACTS = [
+  "edit_index",
+  "other_index",
+  "count",
+  "lines",
+  "closest",
+  "sha256",
+  "entries",
+  "removed",
+] as const;
+
 /** What an error of the core tells a model beside its code; `null` if that is nothing. */
 function factsOf(error: unknown): Record<string, unknown> | null {
-  if (!isEditFileError(error)) return null;
-  const { edit_index, other_index, count, lines, closest, sha256 } = error;
-  const facts = { edit_index, other_index, count, lines, closest, sha256 };
-  const told = Object.entries(facts).filter(([, value]) => value !== undefined);
-  return told.length === 0 ? null : Object.fromEntries(told);
+  if (!isEditFileError(error) && !isMoveFileError(error) && !isDeleteFileError(error)) return null;
+  const told = FACTS.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]);
+  const facts = Object.fromEntries(told.filter(([, value]) => value !== undefined));
+  return Object.keys(facts).length === 0 ? null : facts;
 }
 
 /** `isRetriableError` for values whose getters may throw. */

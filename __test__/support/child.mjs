@@ -4,8 +4,10 @@
 import fs from "node:fs";
 import {
   createFile,
+  deleteFile,
   editFile,
   findFiles,
+  moveFile,
   readBytes,
   readFile,
   readFiles,
@@ -13,7 +15,7 @@ import {
   workspaceSnapshot,
 } from "../../index.js";
 
-const CALLS = { editFile, findFiles, tree };
+const CALLS = { deleteFile, editFile, findFiles, moveFile, tree };
 
 const job = JSON.parse(process.argv[2]);
 
@@ -66,8 +68,8 @@ for (const { call, args } of job.calls ?? []) {
   try {
     outcomes.push({ answer: await CALLS[call](...args) });
   } catch (error) {
-    const { name, code, path: shown, message } = error;
-    outcomes.push({ error: { name, code, path: shown, message } });
+    const { name, code, path: shown, message, removed } = error;
+    outcomes.push({ error: { name, code, path: shown, message, removed } });
   }
 }
 process.stdout.write(JSON.stringify(outcomes));

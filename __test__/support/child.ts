@@ -32,7 +32,7 @@ export interface CallJob extends Setting {
 
 export type CallOutcome =
   | { answer: unknown }
-  | { error: { name: string; code: string; path: string; message: string } };
+  | { error: { name: string; code: string; path: string; message: string; removed?: number } };
 
 export interface SnapshotJob extends Setting {
   snapshots: { context: object; options?: object }[];
@@ -80,6 +80,26 @@ export async function callInChild(job: CallJob): Promise<CallOutcome[]> {
   return answerOf(await runScript(SCRIPT, [JSON.stringify(job)]));
 }
 
+/** A mount that a child has to itself. */
+export interface Mount {
+  /** A folder or file of another place; `null` for an empty tmpfs. */
+  source: string | null;
+  at: string;
+}
+
+/** Runs the job with mounts that its process alone sees (root on Linux). */
+export async function callWithMounts(mounts: Mount[], job: CallJob): Promise<CallOutcome[]> {
+  const command =
+    'while [ "$1" != -- ]; do ' +
+    'if [ -z "$1" ]; then mount -t tmpfs none "$2"; else mount --bind "$1" "$2"; fi || exit 1; ' +
+    'shift 2; done; shift; exec "$@"';
+  const listed = mounts.flatMap(({ source, at }) => [source ?? "", at]);
+  const program = [process.execPath, SCRIPT, JSON.stringify(job)];
+  return answerOf(
+    await run("unshare", ["-m", "sh", "-c", command, "sh", ...listed, "--", ...program]),
+  );
+}
+
 /** Runs the job under strace, and tells how often it made one of these system calls. */
 export async function countCalls(job: CreateJob, calls: string[]): Promise<number> {
   const ended = await traced(job, ["-e", `trace=${calls.join(",")}`]);
@@ -100,7 +120,14 @@ export async function createWithFaults(
   return answerOf(await traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]));
 }
 
-function traced(job: CreateJob, options: string[]): Promise<Ended> {
+/** Runs the job like `createWithFaults`. */
+export async function callWithFaults(job: CallJob, ...faults: string[]): Promise<CallOutcome[]> {
+  const calls = faults.map((fault) => fault.split(":")[0]);
+  const injected = faults.flatMap((fault) => ["-e", `inject=${fault}`]);
+  return answerOf(await traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]));
+}
+
+function traced(job: CreateJob | CallJob, options: string[]): Promise<Ended> {
   const quiet = ["-f", "-qq", "-e", "signal=none"];
   const program = [process.execPath, SCRIPT, JSON.stringify(job)];
   return run("strace", [...quiet, ...options, ...program]);

@@ -6,14 +6,24 @@ export const WORKSPACE_TOOLS = [
   "read_files",
   "workspace_create_file",
   "edit_file",
+  "move_file",
+  "delete_file",
   "regexp_search",
   "find_files",
   "tree",
 ] as const;
 
+/** Those of them that write. */
+export const WRITING_TOOLS = [
+  "workspace_create_file",
+  "edit_file",
+  "move_file",
+  "delete_file",
+] as const;
+
 /** Those of them that a read-only workspace has. */
 export const READING_TOOLS = WORKSPACE_TOOLS.filter(
-  (name) => name !== "workspace_create_file" && name !== "edit_file",
+  (name) => !WRITING_TOOLS.some((writing) => writing === name),
 );
 
 /** All tools. */
@@ -22,6 +32,8 @@ export const ALL_TOOLS = [
   "read_files",
   "workspace_create_file",
   "edit_file",
+  "move_file",
+  "delete_file",
   "workspace.read_file",
   "read",
   "regexp_search",

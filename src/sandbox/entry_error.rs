@@ -65,9 +65,12 @@ pub enum EntryError {
         /// The entry beneath the folder that is to be removed; empty for the folder itself.
         path: String,
     },
-    /// Comparing the file or making a folder failed, or the system refused.
+    /// Comparing the file or making a folder failed.
     #[error(transparent)]
     Write(WriteError),
+    /// The system refused the change.
+    #[error("the system refused: {}", describe(.0))]
+    System(io::Error),
     /// A folder was removed in part only. The entries that are left stand at its path again, unless `kept`
     /// names the folder beside it where they are.
     #[error("only a part of the folder could be removed: {because}{}", kept_at(.kept.as_ref()))]
@@ -144,6 +147,7 @@ impl From<WriteError> for EntryError {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Cancelled => Self::Cancelled,
+            WriteError::System(error) => Self::System(error),
             error => Self::Write(error),
         }
     }
@@ -189,7 +193,7 @@ impl From<io::Error> for AttemptError<EntryError> {
             io::ErrorKind::ResourceBusy => {
                 EntryError::Refused { obstacle: Obstacle::MountPoint, path }
             }
-            _ => EntryError::Write(WriteError::System(error)),
+            _ => EntryError::System(error),
         })
     }
 }

@@ -172,7 +172,7 @@ impl Descent {
 
     /// Removes an entry of this folder, and gives how many were removed. If another program has put an
     /// entry of another kind there, or filled the folder again, that is seen by the next listing.
-    fn remove(&self, name: OsString, kind: EntryKind) -> Result<u64, OpenError> {
+    fn remove(&self, name: OsString, kind: EntryKind) -> Result<u64, EntryError> {
         let error = match system::remove_name(&self.folder, &name, kind == EntryKind::Folder) {
             Ok(()) => return Ok(1),
             Err(error) => error,
@@ -181,7 +181,7 @@ impl Descent {
         match system::kind_at(&self.folder, &name)? {
             None => Ok(0),
             Some(now) if (now != kind || is_filled) && self.here.listings < MAX_LISTINGS => Ok(0),
-            Some(_) => Err(OpenError::System(error)),
+            Some(_) => Err(EntryError::System(error)),
         }
     }
 

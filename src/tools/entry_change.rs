@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::create_file::{Durability, WriteScope};
-use super::failure::{Detail, ErrorCode, Failure};
+use super::failure::{Detail, ErrorCode, Failure, code_of_refusal, code_of_write};
 use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest, Sha256Pieces};
 use crate::path::{EntryPath, WorkspacePath, shown_path};
@@ -93,7 +93,8 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::NotEmpty { .. } => ErrorCode::NotEmpty,
         EntryError::Same => ErrorCode::NoChange,
         EntryError::OtherDevice => ErrorCode::CrossDevice,
-        EntryError::Write(error) => super::failure::code_of_write(error),
+        EntryError::Write(error) => code_of_write(error),
+        EntryError::System(error) => code_of_refusal(error),
         EntryError::Unfinished { because, .. } => code_of(because),
         EntryError::Open(OpenError::PermissionDenied) => ErrorCode::PermissionDenied,
         EntryError::Open(_) | EntryError::Unsynced(_) | EntryError::Cancelled => {

@@ -313,13 +313,18 @@ pub(super) fn code_of_write(error: &WriteError) -> ErrorCode {
         WriteError::TooLargeToCompare => ErrorCode::SizeLimitExceeded,
         WriteError::BeingWritten | WriteError::Contended => ErrorCode::Contended,
         WriteError::Kept { because, .. } => code_of_write(because),
-        WriteError::Folder(error) | WriteError::System(error) => match error.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                ErrorCode::PermissionDenied
-            }
-            _ => ErrorCode::Internal,
-        },
+        WriteError::Folder(error) | WriteError::System(error) => code_of_refusal(error),
         WriteError::Open(_) | WriteError::Cancelled | WriteError::Flawed(_) => ErrorCode::Internal,
+    }
+}
+
+/// The code for a change that the system refused.
+pub(super) fn code_of_refusal(error: &io::Error) -> ErrorCode {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            ErrorCode::PermissionDenied
+        }
+        _ => ErrorCode::Internal,
     }
 }
 

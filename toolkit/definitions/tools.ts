@@ -1,8 +1,10 @@
 // The tools by name. A new tool gets a file of its own in this folder, and its two lines here.
 
 import { CREATE_FILE, type CreateFileToolArguments } from "./create-file.js";
+import { DELETE_FILE, type DeleteFileToolArguments } from "./delete-file.js";
 import { EDIT_FILE, type EditFileToolArguments } from "./edit-file.js";
 import { FIND_FILES, type FindFilesToolArguments } from "./find-files.js";
+import { MOVE_FILE, type MoveFileToolArguments } from "./move-file.js";
 import { READ, type ReadToolArguments } from "./read.js";
 import { READ_FILE, type ReadFileToolArguments } from "./read-file.js";
 import { READ_FILES, type ReadFilesToolArguments } from "./read-files.js";
@@ -17,6 +19,8 @@ export interface ToolArguments {
   read_files: ReadFilesToolArguments;
   workspace_create_file: CreateFileToolArguments;
   edit_file: EditFileToolArguments;
+  move_file: MoveFileToolArguments;
+  delete_file: DeleteFileToolArguments;
   "workspace.read_file": ReadSourceToolArguments;
   read: ReadToolArguments;
   regexp_search: RegexpSearchToolArguments;
@@ -33,6 +37,8 @@ export const TOOL_DESCRIPTIONS = {
   read_files: READ_FILES,
   workspace_create_file: CREATE_FILE,
   edit_file: EDIT_FILE,
+  move_file: MOVE_FILE,
+  delete_file: DELETE_FILE,
   "workspace.read_file": READ_SOURCE,
   read: READ,
   regexp_search: REGEXP_SEARCH,

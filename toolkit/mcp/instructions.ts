@@ -22,6 +22,8 @@ const USAGES: { readonly [Name in ToolName]: string } = {
   edit_file:
     "edit_file replaces text in a file, exactly: copy old_string from the file without line numbers, long enough to " +
     "occur once. Several edits of one file go in one call.",
+  move_file: "move_file moves or renames a file or folder; to is the new path itself.",
+  delete_file: "delete_file removes a file, or with recursive a folder.",
   "workspace.read_file":
     "workspace_read_file gives a source document by its DocPath, exactly as it was shown to you: it is no path " +
     "of a file, and is not to be changed.",

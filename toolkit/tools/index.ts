@@ -1,8 +1,10 @@
 // The tools of ringfence. A new one gets a file of its own in this folder, and its line here.
 
 import { CREATE_FILE_TOOL } from "./create-file.js";
+import { DELETE_FILE_TOOL } from "./delete-file.js";
 import { EDIT_FILE_TOOL } from "./edit-file.js";
 import { FIND_FILES_TOOL } from "./find-files.js";
+import { MOVE_FILE_TOOL } from "./move-file.js";
 import { READ_TOOL } from "./read.js";
 import { READ_FILE_TOOL } from "./read-file.js";
 import { READ_FILES_TOOL } from "./read-files.js";
@@ -16,6 +18,8 @@ export const TOOLS = {
   read_files: READ_FILES_TOOL,
   workspace_create_file: CREATE_FILE_TOOL,
   edit_file: EDIT_FILE_TOOL,
+  move_file: MOVE_FILE_TOOL,
+  delete_file: DELETE_FILE_TOOL,
   "workspace.read_file": READ_SOURCE_TOOL,
   read: READ_TOOL,
   regexp_search: REGEXP_SEARCH_TOOL,

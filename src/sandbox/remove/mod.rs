@@ -4,7 +4,7 @@
 //! folder. There it is examined once more, and is put back if it is not the entry that was to be removed.
 //! Then it is removed. A sweep removes the one that a killed process leaves.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 
 #[cfg(unix)]
@@ -122,7 +122,7 @@ impl Removing<'_> {
         if let Some(obstacle) = rights.obstacle(&place.folder, &place.name)? {
             return Err(EntryError::Refused { obstacle, path: String::new() }.into());
         }
-        let folder = open_folder(place, &entry)?;
+        let folder = open_folder(&place.folder, &place.name, &entry)?;
         let entries = if self.options.recursive {
             folder_tree::survey(folder, self.cancelled)?
         } else {
@@ -139,11 +139,11 @@ impl Removing<'_> {
 
     fn remove_surveyed(&self, place: &Place<'_>, entry: Held) -> Attempt<(), EntryError> {
         files::sweep(&place.folder);
-        let folder = open_folder(place, &entry)?;
-        let hidden = Hidden::of(place, entry, &folder)?;
+        // Keeps its lock until the folder is removed.
+        let locked = open_folder(&place.folder, &place.name, &entry)?;
+        let hidden = Hidden::of(place, entry, &locked)?;
         let mut removed = 0;
-        let emptied =
-            if self.options.recursive { folder_tree::empty(folder, &mut removed) } else { Ok(()) };
+        let emptied = if self.options.recursive { hidden.empty(&mut removed) } else { Ok(()) };
         match emptied {
             Ok(()) => match hidden.remove() {
                 Err((hidden, _)) if !self.options.recursive => {
@@ -173,9 +173,9 @@ pub(super) fn check_kind(
     }
 }
 
-/// Opens the folder at a place to list it, if it is still the entry that was looked at.
-fn open_folder(place: &Place<'_>, entry: &Held) -> Attempt<Directory, EntryError> {
-    match system::open_directory_to_list(&place.folder, &place.name) {
+/// Opens the folder at a name to list it, if it is still the entry that was looked at.
+fn open_folder(folder: &Directory, name: &OsStr, entry: &Held) -> Attempt<Directory, EntryError> {
+    match system::open_directory_to_list(folder, name) {
         Ok(Found::Opened(folder)) => match entry.is_folder(&folder) {
             true => Ok(folder),
             false => Err(AttemptError::Raced),
@@ -231,11 +231,20 @@ impl<'place> Hidden<'place> {
         Err(AttemptError::Raced)
     }
 
+    /// Removes everything beneath the folder. `removed` counts the entries.
+    fn empty(&self, removed: &mut u64) -> Result<(), EntryError> {
+        match open_folder(&self.place.folder, &self.name, &self.entry) {
+            Ok(folder) => folder_tree::empty(folder, removed),
+            Err(AttemptError::Raced) => Err(EntryError::Contended),
+            Err(AttemptError::Failed(error)) => Err(error),
+        }
+    }
+
     /// Removes the folder, which is empty.
     fn remove(self) -> Result<(), (Self, EntryError)> {
         match system::remove_name(&self.place.folder, &self.name, true) {
             Ok(()) => Ok(()),
-            Err(error) => Err((self, OpenError::System(error).into())),
+            Err(error) => Err((self, EntryError::System(error))),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::sandbox::put::content::WriteChecks;
 use crate::sandbox::put::error::{PutError, Stray};
 use crate::sandbox::put::unix::old::Old;
 pub(super) use crate::sandbox::put::unix::sweep;
-use crate::sandbox::put::unix::{check_folder, check_replaceable, put_error};
+use crate::sandbox::put::unix::{check_folder, check_replaceable, keep, put_error};
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::held::{Removal, remove};
 use crate::sandbox::system::{Directory, Held};
@@ -74,7 +74,7 @@ impl<'call> Doomed<'call> {
             Removal::Wanted => Err(refusal.take().unwrap_or(PutError::Raced)),
             Removal::Displaced(name) => {
                 let because = refusal.take().unwrap_or(PutError::Raced);
-                Err(because.with(Stray::Displaced(name)))
+                Err(because.with(Stray::Displaced(keep(self.folder, &name))))
             }
             Removal::Refused(error) => Err(put_error(error)),
         }

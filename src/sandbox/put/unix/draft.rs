@@ -296,7 +296,7 @@ impl<'folder> Draft<'folder> {
 ///
 /// If the system refuses the rename, the file gets that name as a second one. A sweep then removes only
 /// the first.
-pub(super) fn keep(folder: &Directory, temporary: &OsStr) -> OsString {
+pub(in crate::sandbox) fn keep(folder: &Directory, temporary: &OsStr) -> OsString {
     let name = OsString::from(temporary::name_to_keep());
     let kept = rename_exclusively(folder, temporary, &name)
         .or_else(|_| linkat(folder, temporary, folder, &name, AtFlags::empty()));

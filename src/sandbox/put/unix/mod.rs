@@ -61,6 +61,7 @@ use std::ffi::OsStr;
 use rustix::fs::{Access, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+pub(in crate::sandbox) use self::draft::keep;
 use self::draft::{Draft, NEW_FILE};
 pub(in crate::sandbox) use self::error::put_error;
 use self::exchange::{exchange, rename_over};

@@ -7,7 +7,6 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, OFlags, XattrFlags, flock, fsetxattr};
 
 use super::access::{PRIVATE, attribute_names, begin_alike};
-use super::draft::keep;
 use super::take_back::take_back;
 use super::*;
 use crate::hash::sha256;

@@ -140,7 +140,7 @@ pub(crate) enum Removal {
     Displaced(OsString),
     /// `is_wanted` said yes. The file stands at its old name again.
     Wanted,
-    /// The system refused.
+    /// The system refused. The file stands at its old name.
     Refused(Errno),
 }
 
@@ -168,14 +168,16 @@ pub(crate) fn remove(
             return if put_back.is_ok() { Removal::Another } else { Removal::Displaced(fresh) };
         }
     }
-    if is_wanted() {
-        let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
-        return if put_back.is_ok() { Removal::Wanted } else { Removal::Displaced(fresh) };
-    }
-    match retry_failures(|| unlinkat(folder, &fresh, AtFlags::empty())) {
-        Ok(()) | Err(Errno::NOENT) => Removal::Removed,
-        Err(error) => Removal::Refused(error),
-    }
+    let refusal = if is_wanted() {
+        Removal::Wanted
+    } else {
+        match retry_failures(|| unlinkat(folder, &fresh, AtFlags::empty())) {
+            Ok(()) | Err(Errno::NOENT) => return Removal::Removed,
+            Err(error) => Removal::Refused(error),
+        }
+    };
+    let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
+    if put_back.is_ok() { refusal } else { Removal::Displaced(fresh) }
 }
 
 /// Renames a file, if nothing stands at the new name.

@@ -1,0 +1,57 @@
+// The tool `delete_file`: `deleteFile`, and what a person who approves it is shown.
+
+import {
+  type CallOptions,
+  type DeleteFileArguments,
+  type DeleteFileOutput,
+  deleteFile,
+} from "../../index.js";
+import { type HandlerContext, rootOf } from "../context.js";
+import { DELETE_FILE, type DeleteFileToolArguments } from "../definitions/delete-file.js";
+import { unifiedDiff } from "../diff.js";
+import { ownOf } from "../own.js";
+import { hashOfFile } from "./file-hash.js";
+import { readOld } from "./old-file.js";
+import { withSignalOf } from "./signal.js";
+import type { Proposal, Tool } from "./tool.js";
+
+type Params = [args: DeleteFileArguments, options?: CallOptions | null];
+
+export const DELETE_FILE_TOOL = {
+  ...DELETE_FILE,
+  needsWorkspace: true,
+  async handler(context: HandlerContext, args: DeleteFileArguments, options?: CallOptions | null) {
+    return withSignalOf(context, options, (all) => deleteFile(rootOf(context), args, all));
+  },
+  paramsOf(args: DeleteFileToolArguments): Params {
+    return [args];
+  },
+  propose,
+} satisfies Tool<"delete_file", DeleteFileToolArguments, DeleteFileOutput, Params>;
+
+/** The text that goes, or a sentence about what goes, and arguments that delete no other file. */
+async function propose(
+  context: HandlerContext,
+  args: DeleteFileArguments,
+): Promise<Proposal<DeleteFileOutput>> {
+  const signal = ownOf(context, "signal") ?? null;
+  const root = rootOf(context);
+  const answer = await deleteFile(root, { ...args, dry_run: true }, { signal });
+  if (args.dry_run === true) return { answer };
+  const { path, kind, entries } = answer;
+  if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args };
+  if (kind === "directory") {
+    const held = entries === 0 ? "" : `, and with it all that it holds, ${entries} in number,`;
+    return { diff: `The folder ${path}${held} is deleted.\n`, args };
+  }
+  const old = await readOld(root, path, signal);
+  if (old !== null && typeof old === "object") {
+    return {
+      diff: unifiedDiff(path, old.text, null),
+      args: { ...args, expected_hash: old.sha256 },
+    };
+  }
+  const hash = await hashOfFile(root, path, signal);
+  const pinned = hash === null ? args : { ...args, expected_hash: hash };
+  return { diff: `The file ${path}, which is not shown, is deleted.\n`, args: pinned };
+}
