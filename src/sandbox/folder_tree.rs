@@ -4,7 +4,7 @@
 //! Each folder is opened beneath the handle of the one before, and no link is followed. So whatever
 //! another process exchanges meanwhile, only entries that stand beneath the folder are counted or removed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -63,13 +63,13 @@ pub(super) fn empty(folder: Directory, removed: &mut u64) -> Result<(), EntryErr
     loop {
         if let Some((name, kind)) = descent.here.unseen.pop() {
             if kind != EntryKind::Folder || !descent.enter(name.clone())? {
-                *removed += descent.remove(name, kind)?;
+                *removed += descent.remove(&name, kind)?;
             }
         } else if descent.here.listings < MAX_LISTINGS && descent.is_filled_again()? {
             // Other programs have added entries.
         } else {
             let Some(name) = descent.leave()? else { return Ok(()) };
-            *removed += descent.remove(name, EntryKind::Folder)?;
+            *removed += descent.remove(&name, EntryKind::Folder)?;
         }
     }
 }
@@ -172,13 +172,13 @@ impl Descent {
 
     /// Removes an entry of this folder, and gives how many were removed. If another program has put an
     /// entry of another kind there, or filled the folder again, that is seen by the next listing.
-    fn remove(&self, name: OsString, kind: EntryKind) -> Result<u64, EntryError> {
-        let error = match system::remove_name(&self.folder, &name, kind == EntryKind::Folder) {
+    fn remove(&self, name: &OsStr, kind: EntryKind) -> Result<u64, EntryError> {
+        let error = match system::remove_name(&self.folder, name, kind == EntryKind::Folder) {
             Ok(()) => return Ok(1),
             Err(error) => error,
         };
         let is_filled = error.kind() == io::ErrorKind::DirectoryNotEmpty;
-        match system::kind_at(&self.folder, &name)? {
+        match system::kind_at(&self.folder, name)? {
             None => Ok(0),
             Some(now) if (now != kind || is_filled) && self.here.listings < MAX_LISTINGS => Ok(0),
             Some(_) => Err(EntryError::System(error)),
@@ -186,8 +186,8 @@ impl Descent {
     }
 
     /// The error for an entry of this folder.
-    fn refused(&self, obstacle: Obstacle, name: &OsString) -> EntryError {
-        let folders = self.above.iter().map(|(outer, _)| &outer.name).chain([&self.here.name]);
+    fn refused(&self, obstacle: Obstacle, name: &OsStr) -> EntryError {
+        let folders = self.above.iter().map(|(outer, _)| &*outer.name).chain([&*self.here.name]);
         let names: Vec<_> = folders
             .chain([name])
             .filter(|name| !name.is_empty())

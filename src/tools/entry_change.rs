@@ -86,7 +86,9 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::Refused { obstacle: Obstacle::InUse, .. }
         | EntryError::Kept(_)
         | EntryError::Contended => ErrorCode::Contended,
-        EntryError::Refused { .. } => ErrorCode::PermissionDenied,
+        EntryError::Refused { .. } | EntryError::Open(OpenError::PermissionDenied) => {
+            ErrorCode::PermissionDenied
+        }
         EntryError::NotComparable | EntryError::NotReplaceable => ErrorCode::NotFile,
         EntryError::FileInTheWay => ErrorCode::NotDirectory,
         EntryError::Exists(_) => ErrorCode::AlreadyExists,
@@ -96,7 +98,6 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::Write(error) => code_of_write(error),
         EntryError::System(error) => code_of_refusal(error),
         EntryError::Unfinished { because, .. } => code_of(because),
-        EntryError::Open(OpenError::PermissionDenied) => ErrorCode::PermissionDenied,
         EntryError::Open(_) | EntryError::Unsynced(_) | EntryError::Cancelled => {
             ErrorCode::Internal
         }

@@ -11,8 +11,10 @@ use super::failure::{FailureOf, HasErrorName, given_path, refused_in};
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got};
 use crate::hash::{Sha256Digest, from_lowercase_hex};
+use crate::node::call::abort::Signals;
+use crate::node::call::outcome::Outcome;
 use crate::node::call::pending::OnAbort;
-use crate::node::call::run::{Call, Prepared};
+use crate::node::call::run::{Call, NotStarted, run_async};
 use crate::tools::create_file::WriteScope;
 use crate::tools::entry_change::ChangeOptions;
 use crate::tools::failure::Failure;
@@ -24,24 +26,42 @@ pub struct Arguments<'env> {
     pub options: Unknown<'env>,
 }
 
-/// Reads the arguments of a call of the function `F`, whose `args` become an `R` that `run` works on.
+/// Runs a call of the function `F` on a worker. `read` makes the request of `args`.
 ///
-/// An abort is put to the work, which alone knows whether anything has changed.
-pub fn prepare<'env, F, R, O, T>(
+/// An abort is put to `run`, which alone knows whether anything has changed.
+pub fn run_change<'env, F, R, O, T>(
+    env: &'env Env,
+    arguments: Arguments<'env>,
+    read: impl FnOnce(Argument<'env>) -> Result<R, ArgumentError>,
+    run: impl FnOnce(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure> + Send + 'static,
+) -> napi::Result<Unknown<'env>>
+where
+    F: HasErrorName + Send,
+    R: Send + 'static,
+    O: Into<T>,
+    Result<T, FailureOf<F>>: Outcome + Send,
+    T: 'static,
+{
+    run_async(env, || {
+        let (context, request, signals) = read_call::<F, R, T>(env, arguments, read)?;
+        let work = move |aborted: &AtomicBool| {
+            let done = run(&context, &request, &|| aborted.load(Ordering::Relaxed));
+            done.map(O::into).map_err(FailureOf::from)
+        };
+        Ok(Call { work, signals, on_abort: OnAbort::AskWork })
+    })
+}
+
+/// The arguments of a call, read.
+type Read<'env, R, T> = Result<(Context, R, Signals<'env>), NotStarted<'env, T>>;
+
+fn read_call<'env, F: HasErrorName, R, T>(
     env: &'env Env,
     Arguments { context, args, options }: Arguments<'env>,
     read: impl FnOnce(Argument<'env>) -> Result<R, ArgumentError>,
-    run: impl FnOnce(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure> + Send + 'static,
-) -> Prepared<
-    'env,
-    impl FnOnce(&AtomicBool) -> Result<T, FailureOf<F>> + Send + 'static,
-    Result<T, FailureOf<F>>,
->
+) -> Read<'env, R, Result<T, FailureOf<F>>>
 where
-    F: HasErrorName,
-    R: Send + 'static,
-    O: Into<T>,
-    T: 'static,
+    Result<T, FailureOf<F>>: Outcome,
 {
     let context = Argument::new(env, "context", context);
     let args = Argument::new(env, "args", args);
@@ -59,11 +79,7 @@ where
     let request = read(args).map_err(|error| refused(error, Some(&context)))?;
     options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
     let signals = signals.map_err(|error| refused(error, Some(&context)))?;
-    let work = move |aborted: &AtomicBool| {
-        let done = run(&context, &request, &|| aborted.load(Ordering::Relaxed));
-        done.map(O::into).map_err(FailureOf::from)
-    };
-    Ok(Call { work, signals, on_abort: OnAbort::AskWork })
+    Ok((context, request, signals))
 }
 
 /// The options of the host.

@@ -6,13 +6,12 @@ use napi_derive::napi;
 
 use super::argument::Argument;
 use super::change_call::{
-    Arguments, change_options, prepare, read_args, read_expected_hash, read_flag, read_path,
-    refuse_read_only,
+    Arguments, change_options, read_args, read_expected_hash, read_flag, read_path,
+    refuse_read_only, run_change,
 };
 use super::context::Context;
 use super::failure::{HasErrorName, opened_at};
 use crate::argument::ArgumentError;
-use crate::node::call::run::run_async;
 use crate::tools::failure::Failure;
 use crate::tools::move_file::{self as core, MoveFileRequest};
 
@@ -49,7 +48,7 @@ pub fn move_file<'env>(
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
     let arguments = Arguments { context, args, options };
-    run_async(env, || prepare::<MoveFile, _, _, MoveFileOutput>(env, arguments, read, run))
+    run_change::<MoveFile, _, _, MoveFileOutput>(env, arguments, read, run)
 }
 
 struct MoveFile;

@@ -5,6 +5,7 @@
 //! Then it is removed. A sweep removes the one that a killed process leaves.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::ops::ControlFlow;
 
 #[cfg(unix)]
@@ -144,16 +145,15 @@ impl Removing<'_> {
         let hidden = Hidden::of(place, entry, &locked)?;
         let mut removed = 0;
         let emptied = if self.options.recursive { hidden.empty(&mut removed) } else { Ok(()) };
-        match emptied {
-            Ok(()) => match hidden.remove() {
-                Err((hidden, _)) if !self.options.recursive => {
-                    // Another program has put something into it.
-                    hidden.put_back().map_err(EntryError::Kept)?;
-                    Err(AttemptError::Raced)
-                }
-                Err((hidden, error)) => Err(hidden.put_back_because(error, removed).into()),
-                Ok(()) => Ok(()),
-            },
+        match emptied.and_then(|()| hidden.remove()) {
+            Ok(()) => Ok(()),
+            Err(EntryError::System(error))
+                if !self.options.recursive && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
+            {
+                // Another program has put something into it.
+                hidden.put_back().map_err(EntryError::Kept)?;
+                Err(AttemptError::Raced)
+            }
             Err(error) => Err(hidden.put_back_because(error, removed).into()),
         }
     }
@@ -176,13 +176,8 @@ pub(super) fn check_kind(
 /// Opens the folder at a name to list it, if it is still the entry that was looked at.
 fn open_folder(folder: &Directory, name: &OsStr, entry: &Held) -> Attempt<Directory, EntryError> {
     match system::open_directory_to_list(folder, name) {
-        Ok(Found::Opened(folder)) => match entry.is_folder(&folder) {
-            true => Ok(folder),
-            false => Err(AttemptError::Raced),
-        },
-        Ok(Found::Link(_)) | Err(OpenError::NotFound | OpenError::NotFolder) => {
-            Err(AttemptError::Raced)
-        }
+        Ok(Found::Opened(folder)) if entry.is_folder(&folder) => Ok(folder),
+        Ok(_) | Err(OpenError::NotFound | OpenError::NotFolder) => Err(AttemptError::Raced),
         Err(OpenError::PermissionDenied) => {
             let (obstacle, path) = (Obstacle::Unlistable, String::new());
             Err(EntryError::Refused { obstacle, path }.into())
@@ -241,15 +236,12 @@ impl<'place> Hidden<'place> {
     }
 
     /// Removes the folder, which is empty.
-    fn remove(self) -> Result<(), (Self, EntryError)> {
-        match system::remove_name(&self.place.folder, &self.name, true) {
-            Ok(()) => Ok(()),
-            Err(error) => Err((self, EntryError::System(error))),
-        }
+    fn remove(&self) -> Result<(), EntryError> {
+        system::remove_name(&self.place.folder, &self.name, true).map_err(EntryError::System)
     }
 
     /// Gives the folder its name again, and the error with what was removed until then.
-    fn put_back_because(self, error: EntryError, removed: u64) -> EntryError {
+    fn put_back_because(&self, error: EntryError, removed: u64) -> EntryError {
         match self.put_back() {
             Ok(()) if removed == 0 => error,
             put_back => {
@@ -260,7 +252,7 @@ impl<'place> Hidden<'place> {
 
     /// Gives the folder its name again. If another program has taken that name, gives the folder a name
     /// that no sweep removes, because it is made for another entry; and gives that name.
-    fn put_back(self) -> Result<(), OsString> {
+    fn put_back(&self) -> Result<(), OsString> {
         let folder = &*self.place.folder;
         let rename = |name: &OsString| {
             system::rename_to_free_name(&self.entry, (folder, &self.name), (folder, name))
@@ -269,7 +261,7 @@ impl<'place> Hidden<'place> {
             return Ok(());
         }
         let kept = OsString::from(temporary::name_to_keep());
-        Err(if rename(&kept).is_ok() { kept } else { self.name })
+        Err(if rename(&kept).is_ok() { kept } else { self.name.clone() })
     }
 }
 

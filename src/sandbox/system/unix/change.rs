@@ -127,10 +127,9 @@ pub(crate) struct RemovalRights {
 
 impl RemovalRights {
     pub(crate) fn of(folder: &Directory) -> io::Result<Self> {
-        const STICKY: u32 = 0o1000;
         let stat = fstat(folder)?;
         let user = rustix::process::geteuid().as_raw();
-        let is_sticky = u32::from(stat.st_mode) & STICKY != 0;
+        let is_sticky = Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX);
         let owns_all = user == 0 || user == stat.st_uid;
         Ok(Self {
             may_change: check_may_change(folder).is_ok() && !native::is_append_only(folder),
