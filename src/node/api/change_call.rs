@@ -32,19 +32,29 @@ pub struct Arguments<'env> {
 pub fn run_change<'env, F, R, O, T>(
     env: &'env Env,
     arguments: Arguments<'env>,
-    read: impl FnOnce(Argument<'env>) -> Result<R, ArgumentError>,
-    run: impl FnOnce(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure> + Send + 'static,
+    read: fn(Argument<'env>) -> Result<R, ArgumentError>,
+    run: fn(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure>,
 ) -> napi::Result<Unknown<'env>>
 where
     F: HasErrorName + Send,
     R: Send + 'static,
-    O: Into<T>,
+    O: Into<T> + 'static,
     Result<T, FailureOf<F>>: Outcome + Send,
     T: 'static,
 {
     run_async(env, || {
-        let (context, request, signals) = read_call::<F, R, T>(env, arguments, read)?;
+        let mut request = None;
+        let read = &mut |args| read(args).map(|read| request = Some(read));
+        let (context, signals) = match read_call(env, arguments, read) {
+            Ok(read) => read,
+            Err(NotStarted::Refused(failure)) => {
+                return Err(NotStarted::Refused(Err(failure.into())));
+            }
+            Err(NotStarted::Aborted(reason)) => return Err(NotStarted::Aborted(reason)),
+        };
         let work = move |aborted: &AtomicBool| {
+            // `read_call` fails unless it has been read.
+            let Some(request) = request else { return Err(Failure::bug().into()) };
             let done = run(&context, &request, &|| aborted.load(Ordering::Relaxed));
             done.map(O::into).map_err(FailureOf::from)
         };
@@ -52,34 +62,30 @@ where
     })
 }
 
-/// The arguments of a call, read.
-type Read<'env, R, T> = Result<(Context, R, Signals<'env>), NotStarted<'env, T>>;
-
-fn read_call<'env, F: HasErrorName, R, T>(
+/// Reads the context, the `args` by `read`, and the options. All functions share one copy of this.
+fn read_call<'env>(
     env: &'env Env,
     Arguments { context, args, options }: Arguments<'env>,
-    read: impl FnOnce(Argument<'env>) -> Result<R, ArgumentError>,
-) -> Read<'env, R, Result<T, FailureOf<F>>>
-where
-    Result<T, FailureOf<F>>: Outcome,
-{
+    read: &mut dyn FnMut(Argument<'env>) -> Result<(), ArgumentError>,
+) -> Result<(Context, Signals<'env>), NotStarted<'env, Failure>> {
     let context = Argument::new(env, "context", context);
     let args = Argument::new(env, "args", args);
     let options = Argument::new(env, "options", options).present();
     let signals = read_signals(env, [options, Some(context)])?;
     let own = args.object().map(Argument::with_own_keys_only);
     let given = given_path(own.as_ref().ok().and_then(|args| args.property(c"path", "path").ok()?));
-    let refused = |error, context| -> FailureOf<F> {
-        match &given {
-            Some(given) => refused_in(error, context, Some(given)).into(),
+    let refused = |error: ArgumentError, context| {
+        NotStarted::Refused(match &given {
+            Some(given) => refused_in(error, context, Some(given)),
             None => error.into(),
-        }
+        })
     };
     let context = Context::read(context, Purpose::Create).map_err(|error| refused(error, None))?;
-    let request = read(args).map_err(|error| refused(error, Some(&context)))?;
-    options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
-    let signals = signals.map_err(|error| refused(error, Some(&context)))?;
-    Ok((context, request, signals))
+    let all = read(args).and_then(|()| options.map(Argument::object).transpose()).and(signals);
+    match all {
+        Ok(signals) => Ok((context, signals)),
+        Err(error) => Err(refused(error, Some(&context))),
+    }
 }
 
 /// The options of the host.

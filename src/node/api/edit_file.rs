@@ -1,19 +1,16 @@
 //! `editFile`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
 use super::argument::{Argument, number};
-use super::context::{Context, Purpose};
-use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
-use super::signals::read_signals;
+use super::change_call::{
+    Arguments, missing, read_args, read_expected_hash, read_flag, read_path, run_change,
+};
+use super::context::Context;
+use super::failure::{HasErrorName, opened_at};
 use crate::argument::{ArgumentError, Got};
-use crate::hash::{Sha256Digest, from_lowercase_hex};
-use crate::node::call::pending::OnAbort;
-use crate::node::call::run::{Call, Prepared, run_async};
 use crate::tools::edit_file::{
     self as core, Edit, EditFileOptions, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
 };
@@ -75,7 +72,8 @@ pub fn edit_file<'env>(
     args: Unknown<'env>,
     options: Unknown<'env>,
 ) -> napi::Result<Unknown<'env>> {
-    run_async(env, || prepare(env, context, args, options))
+    let arguments = Arguments { context, args, options };
+    run_change::<EditFile, _, _, EditFileOutput>(env, arguments, read_request, run)
 }
 
 struct EditFile;
@@ -84,60 +82,26 @@ impl HasErrorName for EditFile {
     const ERROR_NAME: &'static str = "EditFileError";
 }
 
-type EditFileResult = Result<EditFileOutput, FailureOf<EditFile>>;
-
-fn prepare<'env>(
-    env: &'env Env,
-    context: Unknown<'env>,
-    args: Unknown<'env>,
-    options: Unknown<'env>,
-) -> Prepared<'env, impl FnOnce(&AtomicBool) -> EditFileResult + Send + 'static, EditFileResult> {
-    let context = Argument::new(env, "context", context);
-    let args = Argument::new(env, "args", args);
-    let options = Argument::new(env, "options", options).present();
-    let signals = read_signals(env, [options, Some(context)])?;
-    let own = args.object().map(Argument::with_own_keys_only);
-    let given = given_path(own.as_ref().ok().and_then(|args| args.property(c"path", "path").ok()?));
-    let refused = |error, context| -> FailureOf<EditFile> {
-        match &given {
-            Some(given) => refused_in(error, context, Some(given)).into(),
-            None => error.into(),
-        }
-    };
-    let context = Context::read(context, Purpose::Create).map_err(|error| refused(error, None))?;
-    let request = read_request(args).map_err(|error| refused(error, Some(&context)))?;
-    options.map(Argument::object).transpose().map_err(|error| refused(error, Some(&context)))?;
-    let signals = signals.map_err(|error| refused(error, Some(&context)))?;
-    let work = move |aborted: &AtomicBool| Ok(run(&context, &request, aborted)?.into());
-    // The work alone knows whether the file has been written.
-    Ok(Call { work, signals, on_abort: OnAbort::AskWork })
-}
-
 fn run(
     context: &Context,
     request: &EditFileRequest,
-    aborted: &AtomicBool,
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<core::EditFileOutput, Failure> {
     let options = EditFileOptions {
         write_scope: context.create.write_scope,
         durability: context.create.durability,
     };
     core::refuse_read_only(request, options, |absolute| context.part_inside(absolute))?;
-    let cancelled = || aborted.load(Ordering::Relaxed);
     let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
-    core::edit_file(&sandbox, request, options, &cancelled)
+    core::edit_file(&sandbox, request, options, cancelled)
 }
 
 const ARGUMENTS: &str =
     "must be an object with path and edits, or with path, old_string and new_string";
 
 fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
-    let args = args
-        .object()
-        .map(Argument::with_own_keys_only)
-        .map_err(|error| ArgumentError { rule: ARGUMENTS.to_owned(), ..error })?;
-    let path = args.optional(c"path", "path", Argument::unicode)?;
-    let path = path.ok_or_else(|| missing("path", "is missing: the file to edit"))?;
+    let args = read_args(args, ARGUMENTS)?;
+    let path = read_path(args, c"path", "path", "is missing: the file to edit")?;
     let edits = args.optional(c"edits", "edits", Ok)?;
     let is_flat = [
         args.optional(c"old_string", "old_string", Ok)?.is_some(),
@@ -158,13 +122,9 @@ fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
         path,
         edits,
         is_list,
-        expected: args.optional(c"expected_hash", "expected_hash", read_hash)?,
-        dry_run: args.optional(c"dry_run", "dry_run", Argument::boolean)?.unwrap_or_default(),
+        expected: read_expected_hash(args)?,
+        dry_run: read_flag(args, c"dry_run", "dry_run")?,
     })
-}
-
-fn missing(name: &'static str, rule: impl Into<String>) -> ArgumentError {
-    ArgumentError::new(name, rule, Got::Unsaid)
 }
 
 fn read_edits(edits: Argument<'_>) -> Result<Vec<Edit>, ArgumentError> {
@@ -205,8 +165,7 @@ fn read_edit(edit: Argument<'_>) -> Result<Edit, ArgumentError> {
     }
     let new = edit.optional(c"new_string", "new_string", |text| read_text(text, "new_string"))?;
     let new = new.ok_or_else(|| missing("new_string", "is missing: the text to put there"))?;
-    let replace_all = edit.optional(c"replace_all", "replace_all", Argument::boolean)?;
-    Ok(Edit { old, new, replace_all: replace_all.unwrap_or_default() })
+    Ok(Edit { old, new, replace_all: read_flag(edit, c"replace_all", "replace_all")? })
 }
 
 fn read_text(text: Argument<'_>, name: &'static str) -> Result<String, ArgumentError> {
@@ -215,14 +174,6 @@ fn read_text(text: Argument<'_>, name: &'static str) -> Result<String, ArgumentE
         return Err(missing(name, "must not contain a NUL character"));
     }
     Ok(text)
-}
-
-fn read_hash(hash: Argument<'_>) -> Result<Sha256Digest, ArgumentError> {
-    from_lowercase_hex(hash.string()?.as_str()).ok_or_else(|| {
-        let rule =
-            "must be a SHA-256 as 64 lowercase hex digits, as readFile gives it in meta.sha256";
-        missing("expected_hash", rule)
-    })
 }
 
 impl From<core::EditFileOutput> for EditFileOutput {
