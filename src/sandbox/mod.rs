@@ -64,7 +64,7 @@ pub use entry_error::{EntryError, Obstacle};
 pub use error::{FileSize, OpenError, ReadError, RootError};
 pub use file::{CachedRead, FileFacts, FileId, OpenFile};
 pub use list::ListedFolder;
-pub use put::content::{Before, NewContent, Visibility, Written};
+pub use put::content::{Before, Expected, NewContent, Visibility, Written};
 pub use put::error::{Flaw, MAX_COMPARED_BYTES, Stray, WriteError};
 pub use remove::{RemoveOptions, RemovedEntry};
 pub use rename::{MoveEnd, MoveError, MoveOptions, MovedEntry};

@@ -41,7 +41,7 @@ use crate::argument::ArgumentError;
 use crate::hash::{ContentHash, Sha256Digest};
 use crate::path::{NewFilePath, NewFileRefusal};
 use crate::sandbox::{
-    Before, FileSize, NewContent, OpenError, RootError, Sandbox, Visibility, WriteError,
+    Before, Expected, FileSize, NewContent, OpenError, RootError, Sandbox, Visibility, WriteError,
 };
 use crate::text;
 
@@ -278,7 +278,7 @@ pub fn create_file_in<S: Deref<Target = Sandbox>>(
     let content = NewContent {
         bytes: text.as_bytes(),
         overwrite: request.overwrite,
-        expected: request.expected,
+        expected: request.expected.map(Expected::Sha256),
         durable: options.durability == Durability::Full,
     };
     let written = sandbox.write_file(&request.path, &content, cancelled).map_err(|error| {

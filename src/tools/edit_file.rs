@@ -41,7 +41,9 @@ use super::failure::{Detail, ErrorCode, Failure};
 use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest};
 use crate::path::{EntryPath, WorkspacePath, shown_path};
-use crate::sandbox::{FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError};
+use crate::sandbox::{
+    Expected, FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError,
+};
 use crate::text::{Change, Document, UnifiedDiff, lines_ended};
 
 pub mod closest;
@@ -177,9 +179,7 @@ struct Editing<'call> {
 /// An attempt before its write.
 struct Prepared {
     answer: EditFileOutput,
-    /// The hash of the bytes that are replaced.
-    before: Sha256Digest,
-    /// The bytes that replace them.
+    /// The bytes that replace the file's.
     edited: Vec<u8>,
 }
 
@@ -254,22 +254,22 @@ impl Editing<'_> {
     }
 
     fn attempt(&self, file: OpenFile) -> Result<EditFileOutput, AttemptError> {
-        let prepared = self.prepare(file);
+        let bytes = file.read_to_end(MAX_EDIT_FILE_SIZE_BYTES).map_err(not_read)?;
+        let prepared = self.prepare(&bytes);
         if (self.cancelled)() {
             return Err(Failure::cancelled().into());
         }
-        let Prepared { answer, before, edited } = prepared?;
+        let Prepared { answer, edited } = prepared?;
         if !self.request.dry_run {
-            self.write(&edited, before)?;
+            self.write(&edited, &bytes)?;
         }
         Ok(answer)
     }
 
     /// Everything but the write.
-    fn prepare(&self, file: OpenFile) -> Result<Prepared, Failure> {
-        let bytes = file.read_to_end(MAX_EDIT_FILE_SIZE_BYTES).map_err(not_read)?;
-        let document = Document::parse(&bytes)?;
-        let before = hash::sha256(&bytes);
+    fn prepare(&self, bytes: &[u8]) -> Result<Prepared, Failure> {
+        let document = Document::parse(bytes)?;
+        let before = hash::sha256(bytes);
         if self.request.expected.is_some_and(|expected| expected != before) {
             return Err(stale(&before));
         }
@@ -286,7 +286,7 @@ impl Editing<'_> {
             return Err(Failure::new(ErrorCode::NoChange, sentence));
         }
         let answer = self.answer(&document, &edits, &spans, &before, &edited);
-        Ok(Prepared { answer, before, edited })
+        Ok(Prepared { answer, edited })
     }
 
     /// The edits as they are looked for: with LF for CRLF, and without a byte order mark that the model has
@@ -409,11 +409,11 @@ impl Editing<'_> {
         }
     }
 
-    fn write(&self, edited: &[u8], before: Sha256Digest) -> Result<(), AttemptError> {
+    fn write(&self, edited: &[u8], before: &[u8]) -> Result<(), AttemptError> {
         let content = NewContent {
             bytes: edited,
             overwrite: true,
-            expected: Some(before),
+            expected: Some(Expected::Bytes(before)),
             durable: self.options.durability == Durability::Full,
         };
         match self.sandbox.replace_file(self.path, &content, self.cancelled) {

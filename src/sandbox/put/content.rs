@@ -1,7 +1,11 @@
 //! The input and the result of a write.
 
-use crate::hash::Sha256Digest;
-use crate::sandbox::file::FileFacts;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+
+use super::error::{MAX_COMPARED_BYTES, PutError, WriteError};
+use crate::hash::{Sha256Digest, sha256_of};
+use crate::sandbox::file::{FileFacts, PIECE};
 use crate::sandbox::system::Directory;
 
 /// The bytes to put at a path, and the conditions for it.
@@ -11,13 +15,63 @@ pub struct NewContent<'bytes> {
     pub bytes: &'bytes [u8],
     /// Whether a file that stands there may be replaced.
     pub overwrite: bool,
-    /// If given, only a file whose bytes have this SHA-256 is replaced, and none is created.
-    pub expected: Option<Sha256Digest>,
+    /// If given, only a file that has this content is replaced, and none is created.
+    pub expected: Option<Expected<'bytes>>,
     /// Whether the bytes, the name and new folders must have reached the disk.
     ///
     /// If not, and nothing is expected either, the new file is renamed over the old one. Then anything
     /// that another program puts at the name in that very moment is replaced, also a link.
     pub durable: bool,
+}
+
+/// The content that a file must have.
+#[derive(Debug, Clone, Copy)]
+pub enum Expected<'bytes> {
+    /// Bytes with this SHA-256. Only a file of at most [`MAX_COMPARED_BYTES`] is compared.
+    Sha256(Sha256Digest),
+    /// These bytes. To compare 100 KiB with bytes takes a fifth of the time of hashing them.
+    Bytes(&'bytes [u8]),
+}
+
+impl Expected<'_> {
+    /// Checks the content of an open file. `cancelled` is asked every 64 KiB.
+    pub(crate) fn check(self, file: &File, cancelled: &dyn Fn() -> bool) -> Result<(), PutError> {
+        let size = file.metadata().map_err(PutError::System)?.len();
+        let mut file = file;
+        file.rewind().map_err(PutError::System)?;
+        let is_met = match self {
+            Self::Sha256(_) if size > MAX_COMPARED_BYTES => {
+                return Err(PutError::Refused(WriteError::TooLargeToCompare));
+            }
+            Self::Sha256(digest) => sha256_of(file, MAX_COMPARED_BYTES, cancelled)? == digest,
+            Self::Bytes(bytes) => size == bytes.len() as u64 && holds(file, bytes, cancelled)?,
+        };
+        if is_met { Ok(()) } else { Err(PutError::Changed) }
+    }
+}
+
+/// Whether a reader has just these bytes. Reads no further than the first that differ.
+fn holds(
+    mut reader: impl Read,
+    bytes: &[u8],
+    cancelled: &dyn Fn() -> bool,
+) -> Result<bool, PutError> {
+    let mut buffer = vec![0; PIECE];
+    let mut rest = bytes;
+    loop {
+        if cancelled() {
+            return Err(PutError::Cancelled);
+        }
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(rest.is_empty()),
+            Ok(read) => match rest.strip_prefix(&buffer[..read]) {
+                Some(after) => rest = after,
+                None => return Ok(false),
+            },
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(PutError::System(error)),
+        }
+    }
 }
 
 /// The result of a write: everything that an undo needs, except the old bytes.

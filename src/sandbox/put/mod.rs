@@ -11,7 +11,7 @@
 //! A step that finds the place changed since it was looked at ends the attempt, and a new attempt
 //! begins with a new look. No decision rests on a check that may be out of date at the next call.
 
-use self::content::{Before, Created, NewContent, Visibility, WriteChecks, Written};
+use self::content::{Before, Created, Expected, NewContent, Visibility, WriteChecks, Written};
 use self::error::{PutError, WriteError};
 #[cfg(unix)]
 use self::unix as system;
@@ -220,8 +220,12 @@ impl<'call> Writing<'call> {
         let is_current = |_: &Directory| place.is_current();
         let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
         let replaced = system::replace(&place.folder, &place.name, self.content, checks)?;
+        let sha256 = match self.content.expected {
+            Some(Expected::Sha256(digest)) => Some(digest),
+            _ => None,
+        };
         Ok(Written {
-            before: Before::File { facts: replaced.before, sha256: self.content.expected },
+            before: Before::File { facts: replaced.before, sha256 },
             after: replaced.after,
             through_link: place.is_behind_link,
             folders: Vec::new(),

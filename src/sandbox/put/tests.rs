@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::path::NewFilePath;
-use crate::sandbox::{Before, FileFacts, NewContent, Sandbox, Visibility, WriteError};
+use crate::sandbox::{Before, Expected, FileFacts, NewContent, Sandbox, Visibility, WriteError};
 
 const CONTENT: NewContent<'_> =
     NewContent { bytes: b"new", overwrite: false, expected: None, durable: false };
@@ -77,7 +77,8 @@ fn a_write_tells_what_stood_there_what_stands_there_now_and_which_folders_it_mad
 
     for expected in [None, Some(crate::hash::sha256(b"new"))] {
         let stood = facts(PATH);
-        let content = NewContent { overwrite: true, expected, ..CONTENT };
+        let content =
+            NewContent { overwrite: true, expected: expected.map(Expected::Sha256), ..CONTENT };
         let replaced = write(PATH, content).unwrap();
         let Before::File { facts: before, sha256 } = replaced.before else { panic!() };
         assert_eq!((told(before), sha256), (stood, expected));

@@ -7,7 +7,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::hash::Sha256Digest;
 use crate::sandbox::entry::EntryKind;
-use crate::sandbox::put::content::WriteChecks;
+use crate::sandbox::put::content::{Expected, WriteChecks};
 use crate::sandbox::put::error::{PutError, Stray};
 use crate::sandbox::put::unix::old::Old;
 pub(super) use crate::sandbox::put::unix::sweep;
@@ -24,7 +24,7 @@ pub(super) struct Doomed<'call> {
     entry: &'call Held,
     /// The file, open and locked; `None` for a link.
     file: Option<Old>,
-    expected: Option<Sha256Digest>,
+    expected: Option<Expected<'call>>,
     checks: WriteChecks<'call>,
 }
 
@@ -36,6 +36,7 @@ impl<'call> Doomed<'call> {
         expected: Option<Sha256Digest>,
         checks: WriteChecks<'call>,
     ) -> Result<Self, PutError> {
+        let expected = expected.map(Expected::Sha256);
         let file = if entry.kind() == EntryKind::File {
             check_replaceable(folder, name)?;
             let file = Old::take(folder, name, expected, checks.cancelled)?;

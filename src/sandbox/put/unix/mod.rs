@@ -69,7 +69,7 @@ use self::old::Old;
 pub(in crate::sandbox) use self::sweep::sweep;
 #[cfg(test)]
 pub(in crate::sandbox) use self::sweep::sweep_now;
-use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
+use super::content::{Created, Expected, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{PutError, WriteError};
 use crate::hash::Sha256Digest;
 use crate::sandbox::system::Directory;
@@ -190,11 +190,12 @@ pub(in crate::sandbox) fn compare(
     expected: Sha256Digest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Old, PutError> {
-    let file = Old::take(folder, name, Some(expected), cancelled)?;
+    let expected = Some(Expected::Sha256(expected));
+    let file = Old::take(folder, name, expected, cancelled)?;
     if !file.held.stands_at(folder, name).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    file.check_expected(Some(expected), cancelled)?;
+    file.check_expected(expected, cancelled)?;
     Ok(file)
 }
 

@@ -2,16 +2,15 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Seek;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 
 use super::error::put_error;
-use crate::hash::{Sha256Digest, sha256_of};
 use crate::sandbox::file::FileFacts;
-use crate::sandbox::put::error::{MAX_COMPARED_BYTES, PutError, WriteError};
+use crate::sandbox::put::content::Expected;
+use crate::sandbox::put::error::{PutError, WriteError};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::handle::{retry_interrupted, wait_for_lease};
@@ -34,7 +33,7 @@ impl Old {
     pub(in crate::sandbox) fn take(
         folder: &Directory,
         name: &OsStr,
-        expected: Option<Sha256Digest>,
+        expected: Option<Expected<'_>>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, PutError> {
         let open = || match expected {
@@ -75,7 +74,7 @@ impl Old {
     /// that is being started counts too, because for a moment it has its parent's files open.
     pub(in crate::sandbox) fn check_expected(
         &self,
-        expected: Option<Sha256Digest>,
+        expected: Option<Expected<'_>>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
         const MAX_WAIT: Duration = Duration::from_millis(50);
@@ -98,7 +97,7 @@ impl Old {
     /// it. Until the result is dropped, no other program can begin to write to it.
     pub(in crate::sandbox) fn check_displaced(
         &self,
-        expected: Option<Sha256Digest>,
+        expected: Option<Expected<'_>>,
     ) -> Result<Writers<'_>, PutError> {
         let writers = Writers::of(&self.file);
         // It is too late to call it off: the new file is visible.
@@ -119,21 +118,10 @@ impl Old {
 
     fn compare(
         &self,
-        expected: Option<Sha256Digest>,
+        expected: Option<Expected<'_>>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), PutError> {
-        let Some(expected) = expected else { return Ok(()) };
-        let size = self.file.metadata().map_err(PutError::System)?.len();
-        if size > MAX_COMPARED_BYTES {
-            return Err(PutError::Refused(WriteError::TooLargeToCompare));
-        }
-        let mut file = &self.file;
-        file.rewind().map_err(PutError::System)?;
-        match sha256_of(file, MAX_COMPARED_BYTES, cancelled) {
-            Ok(digest) if digest == expected => Ok(()),
-            Ok(_) => Err(PutError::Changed),
-            Err(stop) => Err(stop.into()),
-        }
+        expected.map_or(Ok(()), |expected| expected.check(&self.file, cancelled))
     }
 }
 

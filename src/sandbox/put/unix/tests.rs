@@ -94,7 +94,7 @@ fn a_named_draft_replaces_a_file_and_leaves_nothing() {
     let file = directory.path().join("old.txt");
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o750)).unwrap();
-    let expected = Some(sha256(b"old"));
+    let expected = Some(Expected::Sha256(sha256(b"old")));
     replace_named(&folder, "old.txt", &NewContent { expected, ..content(b"new") }).unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o750);
@@ -462,7 +462,8 @@ mod linux {
         let (directory, folder) = folder();
         let file = directory.path().join("t");
         fs::write(&file, "old").unwrap();
-        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        let expected =
+            NewContent { expected: Some(Expected::Sha256(sha256(b"old"))), ..content(b"new") };
         let mut writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
         if !writers_are_known(&File::open(&file).unwrap()) {
             return;
@@ -484,7 +485,8 @@ mod linux {
         let file = directory.path().join("t");
         fs::write(&file, "old").unwrap();
         let writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
-        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        let expected =
+            NewContent { expected: Some(Expected::Sha256(sha256(b"old"))), ..content(b"new") };
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
@@ -504,7 +506,8 @@ mod linux {
         if !writers_are_known(&old.file) {
             return;
         }
-        let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+        let expected =
+            NewContent { expected: Some(Expected::Sha256(sha256(b"old"))), ..content(b"new") };
         old.check_expected(expected.expected, &|| false).unwrap();
         let mut draft = Draft::named(&folder, PRIVATE).unwrap();
         draft.name_beside(&old).unwrap();

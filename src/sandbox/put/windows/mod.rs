@@ -40,9 +40,9 @@ use windows_sys::Win32::Storage::FileSystem::{
     WRITE_DAC,
 };
 
-use super::content::{Created, NewContent, Replaced, Visibility, WriteChecks};
-use super::error::{Flaw, MAX_COMPARED_BYTES, PutError, WriteError};
-use crate::hash::{Sha256Digest, sha256_of};
+use super::content::{Created, Expected, NewContent, Replaced, Visibility, WriteChecks};
+use super::error::{Flaw, PutError, WriteError};
+use crate::hash::Sha256Digest;
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::error::OpenError;
 use crate::sandbox::file::FileFacts;
@@ -140,7 +140,7 @@ pub(in crate::sandbox) fn compare(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<File, PutError> {
     let looked = Looked::at(folder, name)?;
-    open_old(folder, name, &looked, Some(expected), cancelled)
+    open_old(folder, name, &looked, Some(Expected::Sha256(expected)), cancelled)
 }
 
 /// Replaces a file.
@@ -224,7 +224,7 @@ fn open_old(
     folder: &Directory,
     name: &OsStr,
     looked: &Looked,
-    expected: Option<Sha256Digest>,
+    expected: Option<Expected<'_>>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<File, PutError> {
     let (access, share) = match expected {
@@ -247,12 +247,10 @@ fn open_old(
         sys::open(&old, &[], opening).map_err(put_error)?
     };
     let old = File::from(old);
-    let Some(expected) = expected else { return Ok(old) };
-    if size(&information) > MAX_COMPARED_BYTES {
-        return Err(PutError::Refused(WriteError::TooLargeToCompare));
+    if let Some(expected) = expected {
+        expected.check(&old, cancelled)?;
     }
-    let digest = sha256_of(&old, MAX_COMPARED_BYTES, cancelled)?;
-    if digest == expected { Ok(old) } else { Err(PutError::Changed) }
+    Ok(old)
 }
 
 /// Whether the process may write to the file. A rename does not check it.

@@ -126,7 +126,8 @@ fn what_another_program_is_writing_to_is_not_compared() {
     let path = directory.path().join("old.txt");
     fs::write(&path, "old").unwrap();
     let writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
-    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+    let expected =
+        NewContent { expected: Some(Expected::Sha256(sha256(b"old"))), ..content(b"new") };
     let refused = replace_at(&folder, "old.txt", &expected);
     let Err(PutError::Refused(WriteError::Open(OpenError::Busy))) = refused else {
         panic!("{refused:?}")
@@ -142,7 +143,8 @@ fn nobody_writes_to_what_has_been_compared() {
     let (directory, folder) = folder();
     let path = directory.path().join("old.txt");
     fs::write(&path, "old").unwrap();
-    let expected = NewContent { expected: Some(sha256(b"old")), ..content(b"new") };
+    let expected =
+        NewContent { expected: Some(Expected::Sha256(sha256(b"old"))), ..content(b"new") };
     let name = OsStr::new("old.txt");
     let file = looked(&folder, "old.txt");
     let old = open_old(&folder, name, &file, expected.expected, &|| false).unwrap();
