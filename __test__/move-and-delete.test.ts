@@ -615,6 +615,37 @@ describe("arguments of both", () => {
   }
 });
 
+test(
+  "on overlayfs, whose lower layers rename no folders, they are deleted where they stand",
+  { skip: noMounts },
+  inWorkspace(async (ws) => {
+    const [lower, upper] = [`${ws.base}/lower`, `${ws.base}/upper`];
+    fs.mkdirSync(upper);
+    fs.mkdirSync(`${lower}/dir/sub`, { recursive: true });
+    fs.mkdirSync(`${lower}/empty`);
+    fs.writeFileSync(`${lower}/dir/sub/a.txt`, "a");
+    fs.writeFileSync(`${lower}/b.txt`, "b");
+    const calls = [
+      { call: "deleteFile", args: [ws.writable, { path: "empty" }] },
+      { call: "moveFile", args: [ws.writable, { path: "b.txt", to: "dir/b.txt" }] },
+      { call: "moveFile", args: [ws.writable, { path: "dir", to: "other" }] },
+      { call: "deleteFile", args: [ws.writable, { path: "dir" }] },
+      { call: "deleteFile", args: [ws.writable, { path: "dir", recursive: true }] },
+      { call: "tree", args: [ws.writable, ".", { entry_kind: "all" }] },
+    ];
+    const overlay = { overlay: lower, upper, at: ws.root };
+    const outcomes = await callWithMounts([overlay], { calls });
+    const tree = outcomes.pop();
+    assert.deepEqual(
+      outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "done")),
+      ["done", "done", "CROSS_DEVICE", "NOT_EMPTY", "done"],
+    );
+    assert.ok(tree !== undefined && "answer" in tree, JSON.stringify(tree));
+    assert.deepEqual((tree.answer as { total_dirs: number; total_files: number }).total_files, 0);
+    assert.ok(fs.existsSync(`${lower}/dir/sub/a.txt`), "the layer itself is untouched");
+  }),
+);
+
 describe("where the system refuses calls", { skip: noStrace }, () => {
   const move = (ws: TestWorkspace, path: string, to: string) => ({
     call: "moveFile" as const,

@@ -1,6 +1,7 @@
 // The tools `move_file` and `delete_file` in a toolkit, through MCP, and with the arguments that models send.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { describe, test } from "node:test";
 import { createAgentToolkit, readArguments } from "../dist/index.js";
@@ -103,6 +104,41 @@ describe("in a toolkit", () => {
         assert.ok(late.status === "failure", JSON.stringify(late));
         assert.equal(late.error.details.code, "STALE");
         assert.equal(fs.readFileSync(ws.at("a.txt"), "utf8"), "changed\n");
+      }
+    }),
+  );
+
+  test(
+    "what appears while a person decides was not approved, and the hash that was given holds",
+    inWorkspace(async (ws) => {
+      let change = () => {};
+      using kit = createAgentToolkit({
+        ...ws.writable,
+        policy: { tools: { move_file: "ask", delete_file: "ask" } },
+        approve() {
+          change();
+          return "allow";
+        },
+      });
+      const codeOf = async (call: Promise<{ status: string }>) => {
+        const failed = (await call) as { error?: { details: { code: string } } };
+        return failed.error?.details.code;
+      };
+      ws.write("a.txt", "a");
+      ws.folder("empty");
+      change = () => ws.write("b.txt", "not seen");
+      const move = { path: "a.txt", to: "b.txt", overwrite: true };
+      assert.equal(await codeOf(kit.moveFile(move)), "ALREADY_EXISTS");
+      change = () => ws.write("empty/c.txt", "not seen");
+      assert.equal(await codeOf(kit.deleteFile({ path: "empty", recursive: true })), "NOT_EMPTY");
+      const sha256 = createHash("sha256").update("a").digest("hex");
+      change = () => ws.write("a.txt", "changed");
+      for (const call of [
+        () => kit.moveFile({ path: "a.txt", to: "d.txt", expected_hash: sha256 }),
+        () => kit.deleteFile({ path: "a.txt", expected_hash: sha256 }),
+      ]) {
+        ws.write("a.txt", "a");
+        assert.equal(await codeOf(call()), "STALE");
       }
     }),
   );

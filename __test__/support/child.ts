@@ -81,23 +81,37 @@ export async function callInChild(job: CallJob): Promise<CallOutcome[]> {
 }
 
 /** A mount that a child has to itself. */
-export interface Mount {
+export type Mount =
   /** A folder or file of another place; `null` for an empty tmpfs. */
-  source: string | null;
-  at: string;
-}
+  | { source: string | null; at: string }
+  /** An overlayfs over a folder; its changes go to a tmpfs that is mounted at the empty folder `upper`. */
+  | { overlay: string; upper: string; at: string };
 
 /** Runs the job with mounts that its process alone sees (root on Linux). */
 export async function callWithMounts(mounts: Mount[], job: CallJob): Promise<CallOutcome[]> {
-  const command =
-    'while [ "$1" != -- ]; do ' +
-    'if [ -z "$1" ]; then mount -t tmpfs none "$2"; else mount --bind "$1" "$2"; fi || exit 1; ' +
-    'shift 2; done; shift; exec "$@"';
-  const listed = mounts.flatMap(({ source, at }) => [source ?? "", at]);
+  const commands = mounts.flatMap((mount) => {
+    const at = quoted(mount.at);
+    if ("source" in mount) {
+      const { source } = mount;
+      return source === null
+        ? [`mount -t tmpfs none ${at}`]
+        : [`mount --bind ${quoted(source)} ${at}`];
+    }
+    const [lower, upper] = [quoted(mount.overlay), quoted(mount.upper)];
+    const options = `lowerdir=${lower},upperdir=${upper}/changes,workdir=${upper}/work`;
+    return [
+      `mount -t tmpfs none ${upper}`,
+      `mkdir ${upper}/changes ${upper}/work`,
+      `mount -t overlay -o ${options} none ${at}`,
+    ];
+  });
+  const command = [...commands, 'exec "$@"'].join(" && ");
   const program = [process.execPath, SCRIPT, JSON.stringify(job)];
-  return answerOf(
-    await run("unshare", ["-m", "sh", "-c", command, "sh", ...listed, "--", ...program]),
-  );
+  return answerOf(await run("unshare", ["-m", "sh", "-c", command, "sh", ...program]));
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Runs the job under strace, and tells how often it made one of these system calls. */

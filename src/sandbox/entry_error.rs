@@ -44,9 +44,14 @@ pub enum EntryError {
     },
     /// Something stands at the new path.
     #[error("something exists there")]
-    Exists(EntryKind),
+    Exists {
+        /// The kind of the entry that stands there.
+        standing: EntryKind,
+        /// The kind of the entry that was to be moved.
+        moved: EntryKind,
+    },
     /// Both paths lead to the same entry.
-    #[error("both paths are the same entry")]
+    #[error("both paths are the same entry, or two names of one file")]
     Same,
     /// A folder was to be moved into itself.
     #[error("a folder cannot be moved into itself")]
@@ -88,6 +93,12 @@ pub enum EntryError {
         .0.display()
     )]
     Kept(OsString),
+    /// The file system cannot exchange names, so the rename moved another file than the expected one.
+    #[error(
+        "another program put another file at the old path in that very moment, and that one was moved in its \
+         place"
+    )]
+    MovedAnother,
     /// The change is made, but may not survive a power failure.
     #[error(
         "it is done, but a folder could not be synced, so that a power failure may undo it: {}", describe(.0)
@@ -107,6 +118,9 @@ pub enum Obstacle {
     /// The process may not change the folder that holds it.
     #[error("the folder's rights do not let entries be moved or removed")]
     FolderRights,
+    /// Nothing on the file system can be changed.
+    #[error("the file system is read-only")]
+    ReadOnlySystem,
     /// The process may not list a folder, and so not empty it.
     #[error("the folder may not be listed")]
     Unlistable,

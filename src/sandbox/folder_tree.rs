@@ -16,18 +16,24 @@ use super::system::{self, Directory, RemovalRights};
 /// How often a folder is listed anew because other programs add entries while it is emptied.
 const MAX_LISTINGS: u32 = 16;
 
+/// After so many entries it is asked whether to go on: some milliseconds.
+const BETWEEN_QUESTIONS: usize = 1024;
+
 /// Counts the entries beneath a folder that is open to be listed, and checks that the system lets each of
-/// them be removed. `cancelled` is asked before each folder.
+/// them be removed. `cancelled` is asked every 1,024 entries.
 ///
 /// # Errors
 ///
 /// [`EntryError::Refused`] for the first entry that cannot be removed.
 pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<u64, EntryError> {
     let mut descent = Descent::into(folder)?;
-    descent.list()?;
+    descent.list(cancelled)?;
     let mut entries = descent.here.unseen.len() as u64;
     let mut rights = descent.rights()?;
     loop {
+        if descent.here.unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
+            return Err(EntryError::Cancelled);
+        }
         let Some((name, kind)) = descent.here.unseen.pop() else {
             if descent.leave()?.is_none() {
                 return Ok(entries);
@@ -42,30 +48,35 @@ pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<
             Err(OpenError::NotFound) => continue,
             Err(error) => return Err(error.into()),
         }
-        if kind == EntryKind::Folder && descent.enter(name)? {
-            if cancelled() {
-                return Err(EntryError::Cancelled);
-            }
+        if kind == EntryKind::Folder && descent.enter(name, cancelled)? {
             entries += descent.here.unseen.len() as u64;
             rights = descent.rights()?;
         }
     }
 }
 
-/// Removes everything beneath a folder that is open to be listed. `removed` counts the entries.
+/// Removes everything beneath a folder that is open to be listed. `removed` counts the entries. `cancelled` is
+/// asked every 1,024 entries.
 ///
 /// # Errors
 ///
 /// The entries that are left can be anywhere beneath the folder.
-pub(super) fn empty(folder: Directory, removed: &mut u64) -> Result<(), EntryError> {
+pub(super) fn empty(
+    folder: Directory,
+    removed: &mut u64,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), EntryError> {
     let mut descent = Descent::into(folder)?;
-    descent.list()?;
+    descent.list(cancelled)?;
     loop {
+        if descent.here.unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
+            return Err(EntryError::Cancelled);
+        }
         if let Some((name, kind)) = descent.here.unseen.pop() {
-            if kind != EntryKind::Folder || !descent.enter(name.clone())? {
+            if kind != EntryKind::Folder || !descent.enter(name.clone(), cancelled)? {
                 *removed += descent.remove(&name, kind)?;
             }
-        } else if descent.here.listings < MAX_LISTINGS && descent.is_filled_again()? {
+        } else if descent.here.listings < MAX_LISTINGS && descent.is_filled_again(cancelled)? {
             // Other programs have added entries.
         } else {
             let Some(name) = descent.leave()? else { return Ok(()) };
@@ -108,18 +119,21 @@ impl Descent {
     }
 
     /// Notes the entries of this folder.
-    fn list(&mut self) -> Result<(), OpenError> {
+    fn list(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), EntryError> {
         let Level { unseen, listings, .. } = &mut self.here;
         *listings += 1;
+        let mut is_cancelled = false;
         system::visit_entries(&mut self.folder, &mut |entry| {
             unseen.push((entry.name().to_owned(), entry.kind()));
-            ControlFlow::Continue(())
-        })
+            is_cancelled = unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled();
+            if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if is_cancelled { Err(EntryError::Cancelled) } else { Ok(()) }
     }
 
     /// Whether the folder, from which everything has been removed, has entries again. Notes them.
-    fn is_filled_again(&mut self) -> Result<bool, OpenError> {
-        self.list()?;
+    fn is_filled_again(&mut self, cancelled: &dyn Fn() -> bool) -> Result<bool, EntryError> {
+        self.list(cancelled)?;
         Ok(!self.here.unseen.is_empty())
     }
 
@@ -128,7 +142,7 @@ impl Descent {
     }
 
     /// Enters a folder that stands in this one, and lists it; `false` if it is no folder any more.
-    fn enter(&mut self, name: OsString) -> Result<bool, EntryError> {
+    fn enter(&mut self, name: OsString, cancelled: &dyn Fn() -> bool) -> Result<bool, EntryError> {
         let folder = match system::open_directory_to_list(&self.folder, &name) {
             Ok(Found::Opened(folder)) => folder,
             Ok(Found::Link(_)) | Err(OpenError::NotFound | OpenError::NotFolder) => {
@@ -144,12 +158,12 @@ impl Descent {
         if let Some((_, far)) = self.above.iter_mut().rev().nth(system::MAX_MADE_FOLDERS_HELD) {
             *far = None;
         }
-        self.list()?;
+        self.list(cancelled)?;
         Ok(true)
     }
 
     /// Goes back to the folder above. Gives the name of the folder that was left; `None` at the first one.
-    fn leave(&mut self) -> Result<Option<OsString>, OpenError> {
+    fn leave(&mut self) -> Result<Option<OsString>, EntryError> {
         let Some((outer, folder)) = self.above.pop() else { return Ok(None) };
         self.folder = match folder {
             Some(folder) => folder,
@@ -160,14 +174,12 @@ impl Descent {
 
     /// Opens the folder above anew. Another program may have moved this one elsewhere meanwhile, also out
     /// of the workspace, so the folder above is recognised by its number.
-    fn open_above(&self, id: FolderId) -> Result<Directory, OpenError> {
-        let parent = system::open_parent(&self.folder).map_err(OpenError::System)?;
-        if system::folder_id(&parent).map_err(OpenError::System)? != id {
-            let moved =
-                io::Error::new(io::ErrorKind::NotFound, "a folder was moved away meanwhile");
-            return Err(OpenError::System(moved));
+    fn open_above(&self, id: FolderId) -> Result<Directory, EntryError> {
+        let parent = system::open_parent(&self.folder).map_err(EntryError::System)?;
+        if system::folder_id(&parent).map_err(EntryError::System)? != id {
+            return Err(EntryError::Contended);
         }
-        parent.reopen_to_list()
+        Ok(parent.reopen_to_list()?)
     }
 
     /// Removes an entry of this folder, and gives how many were removed. If another program has put an
@@ -181,6 +193,7 @@ impl Descent {
         match system::kind_at(&self.folder, name)? {
             None => Ok(0),
             Some(now) if (now != kind || is_filled) && self.here.listings < MAX_LISTINGS => Ok(0),
+            Some(_) if is_filled => Err(EntryError::Contended),
             Some(_) => Err(EntryError::System(error)),
         }
     }

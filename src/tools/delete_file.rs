@@ -90,7 +90,7 @@ pub fn delete_file(
         let removed = sandbox.remove_entry(&path, &removal, cancelled).map_err(|error| {
             let failure = match error {
                 EntryError::Write(WriteError::Changed) => {
-                    stale_now(sandbox, path.as_path(), cancelled)
+                    stale_now(sandbox, path.as_path(), request.expected, cancelled)
                 }
                 error => failure_of(error),
             };

@@ -91,24 +91,32 @@ fn code_of(error: &EntryError) -> ErrorCode {
         }
         EntryError::NotComparable | EntryError::NotReplaceable => ErrorCode::NotFile,
         EntryError::FileInTheWay => ErrorCode::NotDirectory,
-        EntryError::Exists(_) => ErrorCode::AlreadyExists,
+        EntryError::Exists { .. } => ErrorCode::AlreadyExists,
         EntryError::NotEmpty { .. } => ErrorCode::NotEmpty,
         EntryError::Same => ErrorCode::NoChange,
         EntryError::OtherDevice => ErrorCode::CrossDevice,
         EntryError::Write(error) => code_of_write(error),
         EntryError::System(error) => code_of_refusal(error),
         EntryError::Unfinished { because, .. } => code_of(because),
-        EntryError::Open(_) | EntryError::Unsynced(_) | EntryError::Cancelled => {
-            ErrorCode::Internal
-        }
+        EntryError::Open(_)
+        | EntryError::MovedAnother
+        | EntryError::Unsynced(_)
+        | EntryError::Cancelled => ErrorCode::Internal,
     }
 }
 
 fn sentence_of(error: &EntryError) -> String {
     match error {
-        EntryError::Exists(EntryKind::Folder) => "a folder stands there".to_owned(),
-        EntryError::Exists(EntryKind::File | EntryKind::Link) => {
-            "a file or link exists there; set overwrite to true to replace it by a file".to_owned()
+        EntryError::Exists { standing: EntryKind::Folder, .. } => "a folder stands there".to_owned(),
+        EntryError::Exists { moved: EntryKind::Folder, .. } => {
+            "a file or link exists there, and a folder replaces nothing; choose another path".to_owned()
+        }
+        EntryError::Exists { standing: EntryKind::File | EntryKind::Link, .. } => {
+            "a file or link exists there; set overwrite to true to replace it".to_owned()
+        }
+        EntryError::System(error) if code_of_refusal(error) == ErrorCode::PermissionDenied => {
+            "permission denied: the process may not write to the file, or not change the folder that holds it"
+                .to_owned()
         }
         EntryError::NotEmpty { entries } => format!(
             "the folder holds {entries} {}; set recursive to true to delete it with all that it holds",
@@ -152,11 +160,13 @@ pub(super) fn stale(present: &Sha256Digest) -> Failure {
     Failure::new(ErrorCode::Stale, sentence).with("sha256", Detail::Text(hash::to_hex(present)))
 }
 
-/// `STALE`, with the hash that the file at a path has now; or the failure of reading it. `cancelled` is
+/// `STALE`, with the hash that the file at a path has now; `CONTENDED` if that is the expected one again; or
+/// the failure of reading it. `cancelled` is
 /// asked every 64 KiB.
 pub(super) fn stale_now(
     sandbox: &Sandbox,
     path: &WorkspacePath,
+    expected: Option<Sha256Digest>,
     cancelled: &dyn Fn() -> bool,
 ) -> Failure {
     let mut file = match sandbox.open_file(path) {
@@ -171,6 +181,13 @@ pub(super) fn stale_now(
     match read {
         Err(error) => error.into(),
         Ok(()) if cancelled() => Failure::cancelled(),
-        Ok(()) => stale(&pieces.digest()),
+        Ok(()) => {
+            let present = pieces.digest();
+            if expected == Some(present) {
+                let sentence = "other programs keep changing the file; try again";
+                return Failure::new(ErrorCode::Contended, sentence);
+            }
+            stale(&present)
+        }
     }
 }

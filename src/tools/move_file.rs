@@ -116,8 +116,10 @@ pub fn move_file(
                 MoveEnd::To => (to.as_path(), &request.to),
             };
             let failure = match error {
-                EntryError::Write(WriteError::Changed) => stale_now(sandbox, path, cancelled),
-                EntryError::Exists(EntryKind::Folder) => {
+                EntryError::Write(WriteError::Changed) => {
+                    stale_now(sandbox, path, request.expected, cancelled)
+                }
+                EntryError::Exists { standing: EntryKind::Folder, .. } => {
                     let name = from.as_path().names().next_back().unwrap_or_default();
                     let inside = format!("to move into it, give \"{path}/{name}\" as to");
                     failure_of(error).and(&inside)

@@ -39,19 +39,20 @@ async function propose(
   const answer = await deleteFile(root, { ...args, dry_run: true }, { signal });
   if (args.dry_run === true) return { answer };
   const { path, kind, entries } = answer;
-  if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args };
+  // A folder that is filled meanwhile, or that takes a link's place, was not approved.
+  const pinned = { ...args, recursive: entries > 0 };
+  if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args: pinned };
   if (kind === "directory") {
     const held = entries === 0 ? "" : `, and with it all that it holds, ${entries} in number,`;
-    return { diff: `The folder ${path}${held} is deleted.\n`, args };
+    return { diff: `The folder ${path}${held} is deleted.\n`, args: pinned };
   }
+  const given = args.expected_hash ?? null;
   const old = await readOld(root, path, signal);
   if (old !== null && typeof old === "object") {
-    return {
-      diff: unifiedDiff(path, old.text, null),
-      args: { ...args, expected_hash: old.sha256 },
-    };
+    const diff = unifiedDiff(path, old.text, null);
+    return { diff, args: { ...pinned, expected_hash: given ?? old.sha256 } };
   }
-  const hash = await hashOfFile(root, path, signal);
-  const pinned = hash === null ? args : { ...args, expected_hash: hash };
-  return { diff: `The file ${path}, which is not shown, is deleted.\n`, args: pinned };
+  const expected_hash = given ?? (await hashOfFile(root, path, signal));
+  const diff = `The file ${path}, which is not shown, is deleted.\n`;
+  return { diff, args: { ...pinned, expected_hash } };
 }

@@ -27,7 +27,7 @@ export const MOVE_FILE_TOOL = {
   propose,
 } satisfies Tool<"move_file", MoveFileToolArguments, MoveFileOutput, Params>;
 
-/** The move as git shows it, and arguments that move no other file. */
+/** The move as git shows it, and arguments that move no other file and replace nothing that was not told. */
 async function propose(
   context: HandlerContext,
   args: MoveFileArguments,
@@ -39,6 +39,8 @@ async function propose(
   const { path, to, kind, overwritten } = answer;
   const replaced = overwritten ? `The file or link at ${to} is replaced.\n` : "";
   const diff = `${replaced}diff --git a/${path} b/${to}\nrename from ${path}\nrename to ${to}\n`;
-  const hash = kind === "file" ? await hashOfFile(root, path, signal) : null;
-  return { diff, args: hash === null ? args : { ...args, expected_hash: hash } };
+  const given = args.expected_hash ?? null;
+  const expected_hash = given ?? (kind === "file" ? await hashOfFile(root, path, signal) : null);
+  // What appears at the new path meanwhile was not approved.
+  return { diff, args: { ...args, overwrite: overwritten, expected_hash } };
 }

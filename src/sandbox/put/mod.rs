@@ -32,7 +32,7 @@ pub(super) type Compared = unix::old::Old;
 #[cfg(windows)]
 pub(super) type Compared = std::fs::File;
 
-pub(super) use self::system::{check_folder, check_replaceable, compare};
+pub(super) use self::system::{check_folder, check_replaceable, compare, sweep};
 
 pub(super) mod content;
 pub(super) mod error;

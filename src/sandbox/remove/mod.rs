@@ -18,6 +18,7 @@ use super::entry_error::{EntryError, Obstacle};
 use super::error::OpenError;
 use super::folder_tree;
 use super::place::{self, Located, Place};
+use super::put;
 use super::put::content::WriteChecks;
 use super::root::Sandbox;
 use super::system::{self, Directory, Held, RemovalRights};
@@ -93,8 +94,12 @@ impl Removing<'_> {
         let entry = system::hold(&place.folder, &place.name)?;
         let kind = entry.kind();
         check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
+        check_obstacle(&place)?;
+        if !self.options.dry_run {
+            put::sweep(&place.folder);
+        }
         let entries = match kind {
-            EntryKind::Folder => self.remove_folder(&place, entry)?,
+            EntryKind::Folder => self.remove_folder(&place, &entry)?,
             _ => self.remove_file_or_link(&place, &entry).map(|()| 0)?,
         };
         if self.options.durable && !self.options.dry_run {
@@ -118,12 +123,8 @@ impl Removing<'_> {
         Ok(())
     }
 
-    fn remove_folder(&self, place: &Place<'_>, entry: Held) -> Attempt<u64, EntryError> {
-        let rights = RemovalRights::of(&place.folder)?;
-        if let Some(obstacle) = rights.obstacle(&place.folder, &place.name)? {
-            return Err(EntryError::Refused { obstacle, path: String::new() }.into());
-        }
-        let folder = open_folder(&place.folder, &place.name, &entry)?;
+    fn remove_folder(&self, place: &Place<'_>, entry: &Held) -> Attempt<u64, EntryError> {
+        let folder = open_folder(&place.folder, &place.name, entry)?;
         let entries = if self.options.recursive {
             folder_tree::survey(folder, self.cancelled)?
         } else {
@@ -138,24 +139,80 @@ impl Removing<'_> {
         Ok(entries)
     }
 
-    fn remove_surveyed(&self, place: &Place<'_>, entry: Held) -> Attempt<(), EntryError> {
-        files::sweep(&place.folder);
+    fn remove_surveyed(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
         // Keeps its lock until the folder is removed.
-        let locked = open_folder(&place.folder, &place.name, &entry)?;
-        let hidden = Hidden::of(place, entry, &locked)?;
+        let locked = open_folder(&place.folder, &place.name, entry)?;
+        let hidden = match Hidden::of(place, entry, &locked) {
+            // overlayfs renames no folder of a lower layer.
+            Err(AttemptError::Failed(EntryError::OtherDevice)) => {
+                return self.remove_in_place(place, entry);
+            }
+            hidden => hidden?,
+        };
         let mut removed = 0;
-        let emptied = if self.options.recursive { hidden.empty(&mut removed) } else { Ok(()) };
-        match emptied.and_then(|()| hidden.remove()) {
+        match self.remove_at(&place.folder, &hidden.name, entry, &mut removed) {
             Ok(()) => Ok(()),
-            Err(EntryError::System(error))
-                if !self.options.recursive && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
-            {
-                // Another program has put something into it.
+            Err(error) if self.is_filled(&error) => {
                 hidden.put_back().map_err(EntryError::Kept)?;
                 Err(AttemptError::Raced)
             }
             Err(error) => Err(hidden.put_back_because(error, removed).into()),
         }
+    }
+
+    /// Removes a folder that cannot disappear in one step.
+    fn remove_in_place(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
+        let mut removed = 0;
+        match self.remove_at(&place.folder, &place.name, entry, &mut removed) {
+            Err(error) if self.is_filled(&error) => Err(AttemptError::Raced),
+            Err(error) => Err(unfinished(error, removed, None).into()),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Removes the folder at a name, with what it holds if that is wanted. `removed` counts the entries.
+    fn remove_at(
+        &self,
+        parent: &Directory,
+        name: &OsStr,
+        entry: &Held,
+        removed: &mut u64,
+    ) -> Result<(), EntryError> {
+        if self.options.recursive {
+            let folder = match open_folder(parent, name, entry) {
+                Ok(folder) => folder,
+                Err(AttemptError::Raced) => return Err(EntryError::Contended),
+                Err(AttemptError::Failed(error)) => return Err(error),
+            };
+            // It is too late to call it off.
+            folder_tree::empty(folder, removed, &|| false)?;
+        }
+        system::remove_name(parent, name, true).map_err(EntryError::System)
+    }
+
+    /// Whether another program has put something into a folder that was to be removed empty.
+    fn is_filled(&self, error: &EntryError) -> bool {
+        let is_not_empty = matches!(
+            error,
+            EntryError::System(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty
+        );
+        !self.options.recursive && is_not_empty
+    }
+}
+
+/// The error of a removal that has removed so many entries.
+fn unfinished(error: EntryError, removed: u64, kept: Option<OsString>) -> EntryError {
+    if removed == 0 && kept.is_none() {
+        return error;
+    }
+    EntryError::Unfinished { removed, because: Box::new(error), kept }
+}
+
+/// Checks that the system lets the entry at a place be moved or removed, as far as it tells beforehand.
+pub(super) fn check_obstacle(place: &Place<'_>) -> Attempt<(), EntryError> {
+    match RemovalRights::of(&place.folder)?.obstacle(&place.folder, &place.name)? {
+        Some(obstacle) => Err(EntryError::Refused { obstacle, path: String::new() }.into()),
+        None => Ok(()),
     }
 }
 
@@ -197,28 +254,28 @@ fn refuse_entries(mut folder: Directory) -> Result<u64, EntryError> {
 }
 
 /// A folder that stands at a random name, to be removed.
-struct Hidden<'place> {
-    place: &'place Place<'place>,
-    entry: Held,
+struct Hidden<'call> {
+    place: &'call Place<'call>,
+    entry: &'call Held,
     name: OsString,
 }
 
-impl<'place> Hidden<'place> {
+impl<'call> Hidden<'call> {
     /// Renames the folder, which is also open as `folder`. From then on no path leads to it.
     fn of(
-        place: &'place Place<'place>,
-        entry: Held,
+        place: &'call Place<'call>,
+        entry: &'call Held,
         folder: &Directory,
     ) -> Attempt<Self, EntryError> {
         if !place.is_current() {
             return Err(AttemptError::Raced);
         }
-        let identity = files::lock(folder, &entry).unwrap_or(Identity::UNKNOWN);
+        let identity = files::lock(folder, entry).unwrap_or(Identity::UNKNOWN);
         let name = OsString::from(temporary::new_name(identity, Identity::UNKNOWN));
         let (stands, hides) = ((&*place.folder, &*place.name), (&*place.folder, &*name));
-        system::rename_to_free_name(&entry, stands, hides)?;
+        system::rename_to_free_name(entry, stands, hides)?;
         let hidden = Self { place, entry, name };
-        let is_right = hidden.entry.is_at(&place.folder, &hidden.name).unwrap_or(false);
+        let is_right = entry.is_at(&place.folder, &hidden.name).unwrap_or(false);
         if is_right && place.is_current() {
             return Ok(hidden);
         }
@@ -226,28 +283,9 @@ impl<'place> Hidden<'place> {
         Err(AttemptError::Raced)
     }
 
-    /// Removes everything beneath the folder. `removed` counts the entries.
-    fn empty(&self, removed: &mut u64) -> Result<(), EntryError> {
-        match open_folder(&self.place.folder, &self.name, &self.entry) {
-            Ok(folder) => folder_tree::empty(folder, removed),
-            Err(AttemptError::Raced) => Err(EntryError::Contended),
-            Err(AttemptError::Failed(error)) => Err(error),
-        }
-    }
-
-    /// Removes the folder, which is empty.
-    fn remove(&self) -> Result<(), EntryError> {
-        system::remove_name(&self.place.folder, &self.name, true).map_err(EntryError::System)
-    }
-
     /// Gives the folder its name again, and the error with what was removed until then.
     fn put_back_because(&self, error: EntryError, removed: u64) -> EntryError {
-        match self.put_back() {
-            Ok(()) if removed == 0 => error,
-            put_back => {
-                EntryError::Unfinished { removed, because: Box::new(error), kept: put_back.err() }
-            }
-        }
+        unfinished(error, removed, self.put_back().err())
     }
 
     /// Gives the folder its name again. If another program has taken that name, gives the folder a name
@@ -255,7 +293,7 @@ impl<'place> Hidden<'place> {
     fn put_back(&self) -> Result<(), OsString> {
         let folder = &*self.place.folder;
         let rename = |name: &OsString| {
-            system::rename_to_free_name(&self.entry, (folder, &self.name), (folder, name))
+            system::rename_to_free_name(self.entry, (folder, &self.name), (folder, name))
         };
         if rename(&self.place.name).is_ok() {
             return Ok(());

@@ -10,7 +10,6 @@ use crate::sandbox::entry::EntryKind;
 use crate::sandbox::put::content::{Expected, WriteChecks};
 use crate::sandbox::put::error::{PutError, Stray};
 use crate::sandbox::put::unix::old::Old;
-pub(super) use crate::sandbox::put::unix::sweep;
 use crate::sandbox::put::unix::{check_folder, check_replaceable, keep, put_error};
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::held::{Removal, remove};
@@ -53,7 +52,6 @@ impl<'call> Doomed<'call> {
     }
 
     pub(super) fn remove(self) -> Result<(), PutError> {
-        sweep(self.folder);
         let fresh = OsString::from(temporary::new_name(self.identity(), Identity::UNKNOWN));
         // The lease lives until the file is removed.
         let lease = RefCell::new(None);

@@ -7,7 +7,6 @@ use crate::hash::Sha256Digest;
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::put::content::WriteChecks;
 use crate::sandbox::put::error::PutError;
-pub(super) use crate::sandbox::put::windows::sweep;
 use crate::sandbox::put::windows::{check_replaceable, compare, put_error};
 use crate::sandbox::system::windows::sys;
 use crate::sandbox::system::{Directory, Held};
@@ -34,14 +33,13 @@ impl<'call> Doomed<'call> {
             check_replaceable(folder, name)?;
         }
         let compared = match expected {
-            Some(expected) => Some(compare(folder, name, expected, checks.cancelled)?),
+            Some(expected) => Some(compare(folder, name, entry, expected, checks.cancelled)?),
             None => None,
         };
         Ok(Self { folder, entry, _compared: compared, checks })
     }
 
     pub(super) fn remove(self) -> Result<(), PutError> {
-        sweep(self.folder);
         if !(self.checks.is_current)(self.folder) {
             return Err(PutError::Raced);
         }

@@ -70,7 +70,10 @@ fn a_move_makes_the_folders_that_it_needs_and_tells_them() {
 fn a_move_replaces_nothing_unless_it_is_told_to() {
     in_each_tier(|root, sandbox| {
         let (end, error) = refused(sandbox, "a", "b", PLAIN);
-        assert!(matches!((end, error), (MoveEnd::To, EntryError::Exists(EntryKind::File))));
+        assert!(matches!(
+            (end, error),
+            (MoveEnd::To, EntryError::Exists { standing: EntryKind::File, .. })
+        ));
         assert_eq!(
             (read(root, "a").as_deref(), read(root, "b").as_deref()),
             (Some("a"), Some("b"))
@@ -87,7 +90,10 @@ fn a_folder_is_neither_replaced_nor_replaces_anything() {
         fs::create_dir(root.join("empty")).unwrap();
         for (from, to) in [("a", "empty"), ("d", "empty"), ("d", "a"), ("a", "d/e")] {
             let (end, error) = refused(sandbox, from, to, OVER);
-            assert!(matches!((end, error), (MoveEnd::To, EntryError::Exists(_))), "{from} {to}");
+            assert!(
+                matches!((end, error), (MoveEnd::To, EntryError::Exists { .. })),
+                "{from} {to}"
+            );
         }
         assert_eq!(names(root), ["a", "b", "d", "empty"]);
     });
@@ -217,6 +223,80 @@ mod on_unix {
             let (_, error) = refused(sandbox, "a", "dangling/a", OVER);
             assert!(matches!(error, EntryError::DanglingLink), "{error:?}");
         });
+    }
+
+    #[test]
+    fn a_folder_is_not_moved_into_itself_through_a_link_either() {
+        in_each_tier(|root, sandbox| {
+            symlink("d", root.join("link")).unwrap();
+            for dry_run in [true, false] {
+                let options = MoveOptions { dry_run, ..PLAIN };
+                for to in ["link/x", "link/e/x", "link/new/x"] {
+                    let (end, error) = refused(sandbox, "d", to, options);
+                    assert!(matches!((end, error), (MoveEnd::To, EntryError::IntoItself)), "{to}");
+                }
+            }
+            assert_eq!(names(&root.join("d")), ["e"]);
+        });
+    }
+
+    #[test]
+    fn an_expected_file_replaces_another_and_nothing_else_stays() {
+        in_each_tier(|root, sandbox| {
+            let options = MoveOptions { expected: Some(sha256(b"a")), ..OVER };
+            let moved = rename(sandbox, "a", "d/e/f", options).unwrap();
+            assert_eq!(moved.replaced, Some(EntryKind::File));
+            assert_eq!(read(root, "d/e/f").as_deref(), Some("a"));
+            assert_eq!(
+                (names(root), names(&root.join("d/e"))),
+                (vec!["b".to_owned(), "d".to_owned()], vec!["f".to_owned()])
+            );
+        });
+    }
+
+    /// The source is replaced again and again by a file with other bytes, and back.
+    #[test]
+    fn a_file_that_takes_the_place_of_the_expected_one_is_not_moved() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        for overwrite in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path();
+            fs::create_dir(root.join("beside")).unwrap();
+            let sandbox = Sandbox::open(root).unwrap();
+            let is_over = AtomicBool::new(false);
+            let (moved, wrong) = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        for bytes in ["right", "wrong"] {
+                            fs::write(root.join("beside/new"), bytes).unwrap();
+                            fs::rename(root.join("beside/new"), root.join("source")).unwrap();
+                        }
+                    }
+                });
+                let options = MoveOptions {
+                    overwrite,
+                    expected: Some(sha256(b"right")),
+                    durable: false,
+                    dry_run: false,
+                };
+                let mut counts = (0, 0);
+                for round in 0..2_000 {
+                    let to = format!("to-{}", if overwrite { 0 } else { round });
+                    if overwrite {
+                        fs::write(root.join(&to), "old").unwrap();
+                    }
+                    if rename(&sandbox, "source", &to, options).is_ok() {
+                        counts.0 += 1;
+                        counts.1 += u32::from(read(root, &to).as_deref() != Some("right"));
+                    }
+                }
+                is_over.store(true, Ordering::Relaxed);
+                counts
+            });
+            assert!(moved > 0);
+            assert_eq!(wrong, 0, "of {moved}, overwriting: {overwrite}");
+        }
     }
 
     /// A file system without renames that replace nothing.

@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::unix::change::Marks;
+use super::unix::change::{Marks, device_of};
 use super::unix::error::open_error;
 use super::unix::handle::{Directory, entry_kind};
 use super::unix::spelling::names;
@@ -122,13 +122,19 @@ pub(crate) fn is_append_only(folder: &Directory) -> bool {
     fstat(folder).is_ok_and(|entry| entry.st_flags & APPEND != 0)
 }
 
-/// What the system tells about an entry that is to be renamed or removed. Flags of `sys/stat.h`:
-/// `UF_IMMUTABLE`, `UF_APPEND`, `SF_IMMUTABLE`, `SF_APPEND`. A mount shows by its device.
-pub(crate) fn marks(folder: &Directory, name: &OsStr) -> rustix::io::Result<Marks> {
+/// What the system tells about an entry that is to be renamed or removed, in a folder on this device. Flags
+/// of `sys/stat.h`: `UF_IMMUTABLE`, `UF_APPEND`, `SF_IMMUTABLE`, `SF_APPEND`.
+pub(crate) fn marks(folder: &Directory, name: &OsStr, device: u64) -> rustix::io::Result<Marks> {
     const IMMUTABLE: u32 = 0x0000_0002 | 0x0000_0004 | 0x0002_0000 | 0x0004_0000;
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let (device, owner) = (stat.st_dev.into(), stat.st_uid);
-    Ok(Marks { device, is_mount: false, is_immutable: stat.st_flags & IMMUTABLE != 0, owner })
+    let is_mount = device_of(&stat) != device;
+    let is_immutable = stat.st_flags & IMMUTABLE != 0;
+    Ok(Marks { is_mount, is_immutable, owner: stat.st_uid })
+}
+
+/// The mount on which a folder lies: macOS has no number for it beside the device.
+pub(crate) fn mount_of(_folder: &Directory) -> Option<u64> {
+    None
 }
 
 /// macOS has no magic links.

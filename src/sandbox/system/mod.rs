@@ -33,8 +33,8 @@ pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
 pub(super) use unix::change::rename_to_taken_name;
 #[cfg(unix)]
 pub(super) use unix::change::{
-    Named, RemovalRights, hold, is_into_itself, may_leave_its_parent, remove_name, rename_over,
-    rename_to_free_name,
+    Named, RemovalRights, hold, is_into_itself, is_same_mount, may_leave_its_parent, remove_name,
+    rename_over, rename_to_free_name,
 };
 #[cfg(target_os = "linux")]
 pub(super) use unix::error::open_error;
@@ -61,8 +61,8 @@ pub(super) use unix::spelling::steps_beneath;
 #[cfg(windows)]
 pub(super) use windows::{
     change::{
-        Named, RemovalRights, hold, is_into_itself, may_leave_its_parent, remove_name, rename_over,
-        rename_to_free_name,
+        Named, RemovalRights, hold, is_into_itself, is_same_mount, may_leave_its_parent,
+        remove_name, rename_over, rename_to_free_name,
     },
     error::is_locked,
     folder::{entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder},

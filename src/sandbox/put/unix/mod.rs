@@ -72,11 +72,11 @@ pub(in crate::sandbox) use self::sweep::sweep_now;
 use super::content::{Created, Expected, NewContent, Replaced, Visibility, WriteChecks};
 use super::error::{PutError, WriteError};
 use crate::hash::Sha256Digest;
-use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::change::{check_access, check_may_change};
 use crate::sandbox::system::unix::error::is_refused;
 use crate::sandbox::system::unix::handle::retry_interrupted;
 use crate::sandbox::system::unix::is_append_only;
+use crate::sandbox::system::{Directory, Held};
 
 mod access;
 mod draft;
@@ -183,16 +183,17 @@ fn check_writable(folder: &Directory, name: &OsStr) -> Result<(), PutError> {
     }
 }
 
-/// Opens a file that has the expected bytes, and keeps other writers of this library from it.
+/// Opens the file that is held as `entry`, if it has the expected bytes, and keeps other writers of this library from it.
 pub(in crate::sandbox) fn compare(
     folder: &Directory,
     name: &OsStr,
+    entry: &Held,
     expected: Sha256Digest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Old, PutError> {
     let expected = Some(Expected::Sha256(expected));
     let file = Old::take(folder, name, expected, cancelled)?;
-    if !file.held.stands_at(folder, name).map_err(put_error)? {
+    if file.held.id != entry.id {
         return Err(PutError::Raced);
     }
     file.check_expected(expected, cancelled)?;

@@ -1,7 +1,7 @@
 //! Sweeping a folder: removing the leftovers of killed processes.
 
 use std::ffi::OsStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Dir, FlockOperation, flock};
 
@@ -58,16 +58,19 @@ fn sweep_file(folder: &Directory, name: &str) {
     }
 }
 
-/// A folder whose removal a killed process has begun. A living one holds the lock.
+/// A folder whose removal a killed process has begun. A living one holds the lock. A large folder is removed by
+/// several sweeps.
 fn sweep_folder(folder: &Directory, name: &str) {
+    const PATIENCE: Duration = Duration::from_millis(50);
     let path = OsStr::new(name);
     let Ok(Found::Opened(left)) = open_directory_to_list(folder, path) else { return };
     let Some(identity) = Held::at(folder, path).ok().and_then(|held| held.identity()) else {
         return;
     };
+    let begun = Instant::now();
     if is_made_for(name, identity)
         && flock(&left, FlockOperation::NonBlockingLockExclusive).is_ok()
-        && folder_tree::empty(left, &mut 0).is_ok()
+        && folder_tree::empty(left, &mut 0, &|| begun.elapsed() > PATIENCE).is_ok()
     {
         let _ = remove_name(folder, path, true);
     }

@@ -56,7 +56,7 @@ use crate::sandbox::system::windows::sys::{
     self, AccessList, Opening, Reparse, Replacing, SHARE_ALL,
 };
 use crate::sandbox::system::windows::wait::{MAX_WAIT_FOR_OTHERS, Pauses, retry_while};
-use crate::sandbox::system::{Directory, folder_id, kind_at, sync_folder};
+use crate::sandbox::system::{Directory, Held, folder_id, kind_at, sync_folder};
 use crate::sandbox::temporary::{self, Identity};
 
 /// The facts of the file that is to be replaced.
@@ -132,14 +132,18 @@ pub(in crate::sandbox) fn check_folder(folder: &Directory) -> Result<(), PutErro
     check_may_change(folder).map_err(PutError::System)
 }
 
-/// Opens a file that has the expected bytes. As long as it is open, no other program can write to it.
+/// Opens the file that is held as `entry`, if it has the expected bytes. As long as it is open, no other program can write to it.
 pub(in crate::sandbox) fn compare(
     folder: &Directory,
     name: &OsStr,
+    entry: &Held,
     expected: Sha256Digest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<File, PutError> {
     let looked = Looked::at(folder, name)?;
+    if entry.inode() != looked.identity.inode {
+        return Err(PutError::Raced);
+    }
     open_old(folder, name, &looked, Some(Expected::Sha256(expected)), cancelled)
 }
 

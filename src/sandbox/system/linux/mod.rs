@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, PROC_SUPER_MAGIC, RawDir, SeekFrom, StatxAttributes, StatxFlags,
-    fstat, fstatfs, linkat, makedev, openat, readlinkat, seek, statat, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, RawDir, SeekFrom, StatxAttributes,
+    StatxFlags, fstat, fstatfs, linkat, openat, readlinkat, seek, statat, statx,
 };
 use rustix::io::Errno;
 
@@ -108,31 +108,36 @@ pub(crate) fn is_append_only(folder: &Directory) -> bool {
         .is_ok_and(|entry| entry.stx_attributes.contains(StatxAttributes::APPEND))
 }
 
-/// What the system tells about an entry that is to be renamed or removed.
+/// What the system tells about an entry that is to be renamed or removed, in a folder on this device.
 ///
-/// The device alone does not tell a mount of the same file system, as of a folder of the host in a
-/// container. Linux tells it since 5.8.
-pub(crate) fn marks(folder: &Directory, name: &OsStr) -> rustix::io::Result<Marks> {
-    let (flags, wanted) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::UID);
-    match statx(folder, name, flags, wanted) {
+/// Linux tells a mount since 5.8. The device does not tell all: not a mount of the same file system, as of a
+/// folder of the host in a container; and overlayfs gives files the devices of its layers, so before 5.8
+/// only folders are compared.
+pub(crate) fn marks(folder: &Directory, name: &OsStr, device: u64) -> rustix::io::Result<Marks> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let stat = statat(folder, name, flags)?;
+    let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let is_elsewhere = is_folder && stat.st_dev != device;
+    let (is_mount, is_immutable) = match statx(folder, name, flags, StatxFlags::empty()) {
         Ok(entry) => {
             let immutable = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
-            let device = makedev(entry.stx_dev_major, entry.stx_dev_minor);
-            Ok(Marks {
-                device: device.into(),
-                is_mount: entry.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
-                is_immutable: entry.stx_attributes.intersects(immutable),
-                owner: entry.stx_uid,
-            })
+            let tells = entry.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+            let is_mount = entry.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
+            let is_immutable = entry.stx_attributes.intersects(immutable);
+            (if tells { is_mount } else { is_elsewhere }, is_immutable)
         }
         // A filter of system calls refuses it.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            let stat = statat(folder, name, flags)?;
-            let (device, owner) = (stat.st_dev.into(), stat.st_uid);
-            Ok(Marks { device, is_mount: false, is_immutable: false, owner })
-        }
-        Err(error) => Err(error),
-    }
+        Err(Errno::NOSYS | Errno::PERM) => (is_elsewhere, false),
+        Err(error) => return Err(error),
+    };
+    Ok(Marks { is_mount, is_immutable, owner: stat.st_uid })
+}
+
+/// The mount on which a folder lies; `None` before Linux 5.8.
+pub(crate) fn mount_of(folder: &Directory) -> Option<u64> {
+    let facts = statx(folder, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    let is_known = StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::MNT_ID);
+    is_known.then_some(facts.stx_mnt_id)
 }
 
 /// Whether links in this directory may be magic: in `/proc`, everywhere but at its top.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, RenameFlags, accessat, fstat, mkdirat, openat, renameat,
+    Access, AtFlags, Mode, OFlags, RenameFlags, Stat, accessat, fstat, mkdirat, openat, renameat,
     renameat_with, unlinkat,
 };
 use rustix::io::Errno;
@@ -68,6 +68,11 @@ pub(crate) fn rename_over(
     Ok(renameat(from, name, to, new_name)?)
 }
 
+/// Exchanges the entries at two names.
+pub(crate) fn exchange(one: Named<'_>, other: Named<'_>) -> rustix::io::Result<()> {
+    renameat_with(one.0, one.1, other.0, other.1, RenameFlags::EXCHANGE)
+}
+
 /// Whether a rename failed because a folder was to be moved into itself. Only a folder's rename fails so,
 /// after [`rename_to_free_name`] has tried it without flags.
 pub(crate) fn is_into_itself(error: &io::Error) -> bool {
@@ -105,9 +110,18 @@ pub(crate) fn may_leave_its_parent(parent: &Directory, name: &OsStr) -> bool {
     check_access(parent, name, Access::WRITE_OK).is_none_or(|allowed| allowed.is_ok())
 }
 
+/// Whether entries of one folder can be renamed into the other, as far as the system tells.
+pub(crate) fn is_same_mount(one: &Directory, other: &Directory) -> bool {
+    match (native::mount_of(one), native::mount_of(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => {
+            matches!((fstat(one), fstat(other)), (Ok(one), Ok(other)) if one.st_dev == other.st_dev)
+        }
+    }
+}
+
 /// What the system tells about an entry that is to be renamed or removed.
 pub(crate) struct Marks {
-    pub(crate) device: i128,
     /// Whether another file system, or a part of one, is mounted at the entry, as far as is known.
     pub(crate) is_mount: bool,
     /// Whether the entry is marked as immutable or append-only.
@@ -118,11 +132,12 @@ pub(crate) struct Marks {
 
 /// The rights to remove entries of one folder.
 pub(crate) struct RemovalRights {
-    may_change: bool,
+    /// What keeps every entry from being removed.
+    obstacle: Option<Obstacle>,
     /// Whether the folder is sticky, and so lets only owners remove entries. The user that has this number
     /// is an owner of all of them.
     sticky_for: Option<u32>,
-    device: i128,
+    device: u64,
 }
 
 impl RemovalRights {
@@ -132,9 +147,13 @@ impl RemovalRights {
         let is_sticky = Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX);
         let owns_all = user == 0 || user == stat.st_uid;
         Ok(Self {
-            may_change: check_may_change(folder).is_ok() && !native::is_append_only(folder),
+            obstacle: match check_may_change(folder) {
+                Err(Errno::ROFS) => Some(Obstacle::ReadOnlySystem),
+                Err(_) => Some(Obstacle::FolderRights),
+                Ok(()) => native::is_append_only(folder).then_some(Obstacle::FolderRights),
+            },
             sticky_for: (is_sticky && !owns_all).then_some(user),
-            device: stat.st_dev.into(),
+            device: device_of(&stat),
         })
     }
 
@@ -145,11 +164,11 @@ impl RemovalRights {
         folder: &Directory,
         name: &OsStr,
     ) -> Result<Option<Obstacle>, OpenError> {
-        if !self.may_change {
-            return Ok(Some(Obstacle::FolderRights));
+        if self.obstacle.is_some() {
+            return Ok(self.obstacle);
         }
-        let marks = native::marks(folder, name).map_err(open_error)?;
-        Ok(if marks.is_mount || marks.device != self.device {
+        let marks = native::marks(folder, name, self.device).map_err(open_error)?;
+        Ok(if marks.is_mount {
             Some(Obstacle::MountPoint)
         } else if marks.is_immutable {
             Some(Obstacle::Immutable)
@@ -159,4 +178,10 @@ impl RemovalRights {
             None
         })
     }
+}
+
+/// The device of an entry, by which a mount shows where the system does not tell it.
+#[allow(clippy::cast_sign_loss, reason = "a device is signed on macOS, and compared only")]
+pub(crate) fn device_of(stat: &Stat) -> u64 {
+    stat.st_dev as u64
 }

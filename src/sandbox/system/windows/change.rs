@@ -8,6 +8,7 @@ use windows_sys::Win32::Foundation::ERROR_ACCESS_DENIED;
 use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_ADD_FILE};
 
 use super::error::{is, is_busy, open_error};
+use super::folder::folder_id;
 use super::handle::{Directory, ENTER};
 use super::held::Held;
 use super::open::wide;
@@ -78,6 +79,11 @@ pub(crate) fn remove_name(folder: &Directory, name: &OsStr, _is_folder: bool) ->
 /// Whether a folder may be moved to another parent. The handle by which it is renamed has the right.
 pub(crate) fn may_leave_its_parent(_parent: &Directory, _name: &OsStr) -> bool {
     true
+}
+
+/// Whether entries of one folder can be renamed into the other.
+pub(crate) fn is_same_mount(one: &Directory, other: &Directory) -> bool {
+    matches!((folder_id(one), folder_id(other)), (Ok(one), Ok(other)) if one.0 == other.0)
 }
 
 /// Checks that the process may make entries in a folder.

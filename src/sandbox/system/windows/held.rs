@@ -52,6 +52,11 @@ impl Held {
         self.id == other.id
     }
 
+    /// Its number on its volume.
+    pub(crate) fn inode(&self) -> u64 {
+        self.id.1
+    }
+
     /// Whether an open folder is this entry.
     pub(crate) fn is_folder(&self, folder: &Directory) -> bool {
         id_of(&folder.0).is_ok_and(|id| id == self.id)

@@ -1,0 +1,145 @@
+//! The rename itself, and the checks right after it.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+
+#[cfg(unix)]
+use super::unix as over;
+#[cfg(windows)]
+use super::windows as over;
+use crate::sandbox::attempts::{Attempt, AttemptError};
+use crate::sandbox::entry::EntryKind;
+use crate::sandbox::entry_error::EntryError;
+use crate::sandbox::error::OpenError;
+use crate::sandbox::place::Place;
+use crate::sandbox::put::sweep;
+use crate::sandbox::system::{self, Directory, Held, Named};
+use crate::sandbox::temporary;
+
+/// How the entry gets its new name.
+pub(super) enum Way {
+    /// Nothing stands there.
+    Free,
+    /// This entry is replaced.
+    Over(Held),
+    /// The same entry stands there, because the file system does not tell the two spellings apart.
+    Respelled,
+}
+
+impl Way {
+    /// The kind of the entry that is replaced.
+    pub(super) fn replaced(&self) -> Option<EntryKind> {
+        if let Self::Over(standing) = self { Some(standing.kind()) } else { None }
+    }
+}
+
+/// A rename from one place to another.
+pub(super) struct Step<'call> {
+    pub(super) place: &'call Place<'call>,
+    pub(super) entry: &'call Held,
+    pub(super) kind: EntryKind,
+    pub(super) target: &'call Place<'call>,
+    /// Whether only this very entry may be moved, and no other that another program puts in its place.
+    pub(super) is_exact: bool,
+}
+
+impl<'call> Step<'call> {
+    pub(super) fn take(&self, way: &Way) -> Attempt<(), EntryError> {
+        sweep(&self.place.folder);
+        sweep(&self.target.folder);
+        if !self.is_current() {
+            return Err(AttemptError::Raced);
+        }
+        let (from, to) = (self.from(), self.to());
+        match way {
+            Way::Free => {
+                system::rename_to_free_name(self.entry, from, to)
+                    .map_err(|error| self.refusal(error))?;
+                self.certify()
+            }
+            Way::Over(standing) if self.is_exact => {
+                over::rename_over_exactly(self.entry, standing, from, to, &|| self.is_current())
+            }
+            Way::Over(_) => {
+                system::rename_over(self.entry, from, to)?;
+                self.certify()
+            }
+            Way::Respelled => self.respell(),
+        }
+    }
+
+    fn from(&self) -> Named<'call> {
+        (&self.place.folder, &self.place.name)
+    }
+
+    fn to(&self) -> Named<'call> {
+        (&self.target.folder, &self.target.name)
+    }
+
+    fn is_current(&self) -> bool {
+        self.place.is_current() && self.target.is_current()
+    }
+
+    fn refusal(&self, error: std::io::Error) -> AttemptError<EntryError> {
+        if self.kind == EntryKind::Folder && system::is_into_itself(&error) {
+            return EntryError::IntoItself.into();
+        }
+        error.into()
+    }
+
+    /// Checks that the right entry stands at the new place, and that both paths still lead to the folders
+    /// in which the rename was made; otherwise takes the rename back.
+    fn certify(&self) -> Attempt<(), EntryError> {
+        let (to, name) = self.to();
+        let is_right = match system::hold(to, name) {
+            // Another program has moved it on, or removed it.
+            Err(OpenError::NotFound) => true,
+            Err(_) => false,
+            // An entry of its kind that was put in its place a moment before is moved as well.
+            Ok(found) => found.is_same(self.entry) || !self.is_exact && found.kind() == self.kind,
+        };
+        if is_right && self.is_current() {
+            return Ok(());
+        }
+        match system::rename_to_free_name(self.entry, self.to(), self.from()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(EntryError::Kept(name.to_owned()).into())
+            }
+            _ => Err(AttemptError::Raced),
+        }
+    }
+
+    /// Changes the spelling of a name. Some systems take the two names for one, and rename nothing; then the
+    /// entry gets a random name in between.
+    fn respell(&self) -> Attempt<(), EntryError> {
+        let (from, to) = (self.from(), self.to());
+        system::rename_over(self.entry, from, to)?;
+        if lists(to.0, to.1)? {
+            return Ok(());
+        }
+        let between = OsString::from(temporary::name_to_keep());
+        let between = (from.0, &*between);
+        system::rename_to_free_name(self.entry, from, between)?;
+        if let Err(error) = system::rename_to_free_name(self.entry, between, to) {
+            return match system::rename_to_free_name(self.entry, between, from) {
+                Ok(()) => Err(error.into()),
+                Err(_) => Err(EntryError::Kept(between.1.to_owned()).into()),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder lists an entry of just this name.
+pub(super) fn lists(folder: &Directory, name: &OsStr) -> Result<bool, OpenError> {
+    let mut is_listed = false;
+    system::visit_entries(&mut folder.reopen_to_list()?, &mut |entry| {
+        is_listed |= entry.name() == name;
+        if is_listed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(is_listed)
+}
+
+pub(super) fn is_same_folder(one: &Directory, other: &Directory) -> bool {
+    matches!((system::folder_id(one), system::folder_id(other)), (Ok(one), Ok(other)) if one == other)
+}
