@@ -26,6 +26,9 @@ pub struct Arguments<'env> {
     pub options: Unknown<'env>,
 }
 
+/// The work on a request. It asks the last argument whether it is to stop.
+type Run<R, O> = fn(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure>;
+
 /// Runs a call of the function `F` on a worker. `read` makes the request of `args`.
 ///
 /// An abort is put to `run`, which alone knows whether anything has changed.
@@ -33,7 +36,7 @@ pub fn run_change<'env, F, R, O, T>(
     env: &'env Env,
     arguments: Arguments<'env>,
     read: fn(Argument<'env>) -> Result<R, ArgumentError>,
-    run: fn(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure>,
+    run: Run<R, O>,
 ) -> napi::Result<Unknown<'env>>
 where
     F: HasErrorName + Send,

@@ -124,7 +124,7 @@ pub(crate) fn is_append_only(folder: &Directory) -> bool {
 
 /// What the system tells about an entry that is to be renamed or removed, in a folder on this device. Flags
 /// of `sys/stat.h`: `UF_IMMUTABLE`, `UF_APPEND`, `SF_IMMUTABLE`, `SF_APPEND`.
-pub(crate) fn marks(folder: &Directory, name: &OsStr, device: u64) -> rustix::io::Result<Marks> {
+pub(crate) fn marks(folder: &Directory, name: &OsStr, device: i128) -> rustix::io::Result<Marks> {
     const IMMUTABLE: u32 = 0x0000_0002 | 0x0000_0004 | 0x0002_0000 | 0x0004_0000;
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let is_mount = device_of(&stat) != device;

@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 pub(crate) use self::lease::Writers;
-use super::unix::change::Marks;
+use super::unix::change::{Marks, device_of};
 use super::unix::error::open_error;
 use super::unix::handle::{Directory, entry_kind, retry_interrupted, wait_for_lease};
 use super::unix::spelling::names;
@@ -113,11 +113,11 @@ pub(crate) fn is_append_only(folder: &Directory) -> bool {
 /// Linux tells a mount since 5.8. The device does not tell all: not a mount of the same file system, as of a
 /// folder of the host in a container; and overlayfs gives files the devices of its layers, so before 5.8
 /// only folders are compared.
-pub(crate) fn marks(folder: &Directory, name: &OsStr, device: u64) -> rustix::io::Result<Marks> {
+pub(crate) fn marks(folder: &Directory, name: &OsStr, device: i128) -> rustix::io::Result<Marks> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     let stat = statat(folder, name, flags)?;
     let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-    let is_elsewhere = is_folder && stat.st_dev != device;
+    let is_elsewhere = is_folder && device_of(&stat) != device;
     let (is_mount, is_immutable) = match statx(folder, name, flags, StatxFlags::empty()) {
         Ok(entry) => {
             let immutable = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;

@@ -137,7 +137,7 @@ pub(crate) struct RemovalRights {
     /// Whether the folder is sticky, and so lets only owners remove entries. The user that has this number
     /// is an owner of all of them.
     sticky_for: Option<u32>,
-    device: u64,
+    device: i128,
 }
 
 impl RemovalRights {
@@ -180,8 +180,8 @@ impl RemovalRights {
     }
 }
 
-/// The device of an entry, by which a mount shows where the system does not tell it.
-#[allow(clippy::cast_sign_loss, reason = "a device is signed on macOS, and compared only")]
-pub(crate) fn device_of(stat: &Stat) -> u64 {
-    stat.st_dev as u64
+/// The device of an entry, by which a mount shows where the system does not tell it. It is signed on some
+/// systems and unsigned on others.
+pub(crate) fn device_of(stat: &Stat) -> i128 {
+    stat.st_dev.into()
 }
