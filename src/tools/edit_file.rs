@@ -247,10 +247,20 @@ impl Editing<'_> {
             return failure;
         }
         let near = near_misses(self.sandbox, &self.request.path, path);
-        if near.is_empty() {
+        if near.is_empty() && self.may_be_created() {
             return failure.and("to make a new file, create it");
         }
         failure.suggesting(&near)
+    }
+
+    /// Whether `createFile` could make a file at the path: not where a link points to nothing, where a file
+    /// stands in the way, or where the path names a folder.
+    fn may_be_created(&self) -> bool {
+        let is_free = || {
+            let found = self.sandbox.check_replaceable(self.path);
+            matches!(found, Err(WriteError::Open(OpenError::NotFound)))
+        };
+        !self.path.as_path().must_be_directory() && is_free()
     }
 
     fn attempt(&self, file: OpenFile) -> Result<EditFileOutput, AttemptError> {
@@ -299,21 +309,27 @@ impl Editing<'_> {
                 _ => text.into_owned(),
             }
         };
-        let edits = self.request.edits.iter().enumerate().map(|(index, edit)| {
-            let Edit { old, new, replace_all } = edit;
-            let (old, new) = (plain(old), plain(new));
-            if old.is_empty() {
-                let rule = "is the file's byte order mark alone, which is not part of its text";
-                return Err(self.failure_of(index, ErrorCode::InvalidArgument, rule));
-            }
-            if old == new {
-                let rule =
-                    "is the same as new_string, but perhaps for line ends, which the file keeps";
-                return Err(self.failure_of(index, ErrorCode::NoChange, rule));
-            }
-            Ok(Edit { old, new, replace_all: *replace_all })
-        });
-        edits.collect()
+        let edits: Vec<Edit> = self
+            .request
+            .edits
+            .iter()
+            .map(|Edit { old, new, replace_all }| Edit {
+                old: plain(old),
+                new: plain(new),
+                replace_all: *replace_all,
+            })
+            .collect();
+        // One after the other, since the codes come in the order of docs/contract.md §9, whichever edit has
+        // the fault.
+        if let Some(index) = edits.iter().position(|edit| edit.old.is_empty()) {
+            let rule = "is the file's byte order mark alone, which is not part of its text";
+            return Err(self.failure_of(index, ErrorCode::InvalidArgument, rule));
+        }
+        if let Some(index) = edits.iter().position(|edit| edit.old == edit.new) {
+            let rule = "is the same as new_string, but perhaps for line ends, which the file keeps";
+            return Err(self.failure_of(index, ErrorCode::NoChange, rule));
+        }
+        Ok(edits)
     }
 
     /// A failure of one edit. `rule` goes on after the name of its `old_string`.

@@ -100,6 +100,54 @@ fn a_refused_edit_leaves_the_file_alone() {
 }
 
 #[test]
+fn faults_are_told_in_the_order_of_their_codes_and_then_of_the_edits() {
+    let with_mark = "\u{FEFF}a b".as_bytes();
+    let told = |edits: Vec<Edit>, expected: Option<Sha256Digest>| {
+        let (_folder, sandbox) = workspace(with_mark);
+        let request = EditFileRequest { expected, ..request(edits) };
+        let failure = run(&sandbox, &request).unwrap_err();
+        (failure.code().as_str(), failure.details().first().cloned())
+    };
+    let at = |index| Some(("edit_index", Detail::Number(index)));
+    let (same, mark, missing) = (edit("z", "z"), edit("\u{FEFF}", "z"), edit("y", "z"));
+    let all = vec![missing.clone(), same.clone(), mark.clone(), same.clone(), mark.clone()];
+    assert_eq!(told(all, None), ("INVALID_ARGUMENT", at(2)));
+    // Also where both texts are the mark.
+    assert_eq!(told(vec![edit("\u{FEFF}", "\u{FEFF}")], None), ("INVALID_ARGUMENT", at(0)));
+    let all = vec![missing.clone(), same.clone(), same.clone()];
+    assert_eq!(told(all, None), ("NO_CHANGE", at(1)));
+    assert_eq!(told(vec![same.clone()], Some(hash::sha256(b""))).0, "STALE");
+    let all = vec![edit("a", "c"), missing.clone(), missing];
+    assert_eq!(told(all, None), ("NO_MATCH", at(1)));
+}
+
+#[test]
+fn only_where_a_file_may_be_made_is_it_said() {
+    let (folder, sandbox) = workspace(b"a");
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let says = |path: &str| {
+        let request = EditFileRequest { path: path.to_owned(), ..request(vec![edit("a", "b")]) };
+        let failure = run(&sandbox, &request).unwrap_err();
+        assert_eq!(failure.code(), ErrorCode::NotFound, "{path}");
+        failure.to_string().contains("create it")
+    };
+    for path in ["quite-new.md", "some/where/quite-new.md", "folder/quite-new.md"] {
+        assert!(says(path), "{path}");
+    }
+    for path in ["a.txt/", "a.txt/quite-new.md", "quite-new/"] {
+        assert!(!says(path), "{path}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nothing", folder.path().join("dangling")).unwrap();
+        std::os::unix::fs::symlink("no/thing", folder.path().join("deep")).unwrap();
+        for path in ["dangling", "deep", "dangling/quite-new.md"] {
+            assert!(!says(path), "{path}");
+        }
+    }
+}
+
+#[test]
 fn a_file_over_the_limit_is_refused_before_and_after() {
     let size = usize::try_from(MAX_EDIT_FILE_SIZE_BYTES).unwrap();
     let mut content = vec![b'a'; size];
