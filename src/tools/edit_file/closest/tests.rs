@@ -16,19 +16,43 @@ fn an_edit_that_was_made_before_is_seen() {
 }
 
 #[test]
-fn line_numbers_are_seen() {
+fn line_numbers_are_seen_as_each_tool_prints_them() {
     for old in [
         "  2\tb\n  3\tc\n",
         "2→b\n3→c",
-        "2: b\n3: c",
-        "2 | b\n3 | c",
-        "2-b\n3-c",
-        "2 b\n3 c",
-        "2:b\n3:c",
+        "2|b\n3|c",
         "2│b\n3│c",
+        "2 | b\n3 | c",
+        "2: b\n3: c",
+        "2:b\n3:c",
+        "L2: b\nL3: c",
+        "L2:b\nL3:c",
+        "2-b\n3-c",
+        // As `grep -n` prints a match and the line after it.
+        "2:b\n3-c",
+        "2 b\n3 c",
+        " 2  b\n 3  c",
     ] {
         assert_eq!(found("a\nb\nc\n", old), Some(("line_numbers", 2, 3)), "{old}");
     }
+}
+
+#[test]
+fn the_number_of_an_empty_line_may_lack_the_blank_behind_it() {
+    for old in [
+        "1\ta\n2\t\n3\tb",
+        "1\ta\n2\n3\tb",
+        "1 | a\n2 |\n3 | b",
+        "1|a\n2|\n3|b",
+        "1: a\n2:\n3: b",
+        "L1: a\nL2:\nL3: b",
+        "1→a\n2→\n3→b",
+        " 1  a\n 2\n 3  b",
+    ] {
+        assert_eq!(found("a\n\nb\n", old), Some(("line_numbers", 1, 3)), "{old}");
+    }
+    // Not a number behind which something else stands.
+    assert_eq!(found("a\n\nb\n", "1 | a\n2 x\n3 | b"), None);
 }
 
 #[test]
@@ -57,6 +81,14 @@ fn characters_are_seen_in_order() {
     assert_eq!(found("caf\u{65}\u{301}\n", "café"), Some(("unicode_form", 1, 1)));
     assert_eq!(found("Straße ÉTÉ\n", "STRASSE"), None);
     assert_eq!(found("x ÉTÉ y\n", "x été y"), Some(("case", 1, 1)));
+}
+
+#[test]
+fn a_final_sigma_is_one_letter_with_the_others() {
+    for (text, old) in [("ΟΔΟΣ α", "οδοσ"), ("οδος α", "ΟΔΟΣ"), ("οδοσ", "οδος"), ("ΟΔΟΣ", "οδος")]
+    {
+        assert_eq!(found(text, old), Some(("case", 1, 1)), "{text} {old}");
+    }
 }
 
 #[test]
