@@ -172,7 +172,7 @@ pub fn without_line_numbers(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The rest of a line after a number such as ` 12` or `L12`.
+/// The rest of a line after a number such as ` 7` or `L7`.
 fn after_number(line: &str) -> Option<&str> {
     let line = line.trim_start_matches(' ');
     let number = line.strip_prefix('L').unwrap_or(line);

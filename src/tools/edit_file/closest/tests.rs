@@ -9,6 +9,7 @@ fn found_with(text: &str, old: &str, new: &str) -> Option<(&'static str, u64, u6
     Some((closest.difference.as_str(), closest.start_line, closest.end_line))
 }
 
+// Q31
 #[test]
 fn an_edit_that_was_made_before_is_seen() {
     assert_eq!(found_with("a\nnew\nb\n", "old", "new"), Some(("already_applied", 2, 2)));
@@ -55,6 +56,7 @@ fn the_number_of_an_empty_line_may_lack_the_blank_behind_it() {
     assert_eq!(found("a\n\nb\n", "1 | a\n2 x\n3 | b"), None);
 }
 
+// Q51
 #[test]
 fn escapes_are_seen_on_either_side() {
     assert_eq!(found("x\na\n\tb\ny", r"a\n\tb"), Some(("escapes", 2, 3)));
@@ -64,12 +66,14 @@ fn escapes_are_seen_on_either_side() {
     assert_eq!(found("a\tb\na\tb\n", r"a\tb"), Some(("other", 1, 1)));
 }
 
+// Q21, Q94
 #[test]
 fn blanks_are_seen_in_order() {
     assert_eq!(found("a\nb", "b\n"), Some(("final_newline", 2, 2)));
     assert_eq!(found("a  \nb\n", "a\nb"), Some(("trailing_whitespace", 1, 2)));
     assert_eq!(found("\ta\n\tb\n", "    a\n    b"), Some(("indentation", 1, 2)));
     assert_eq!(found("f(a,b)\n", "f(a, b)"), Some(("whitespace", 1, 1)));
+    assert_eq!(found("a\nb = 1\nc\n", "  b = 1  "), Some(("indentation", 2, 2)));
     // Each also ignores what the ones before it ignore.
     assert_eq!(found("x\n\ta  \nb", "  a\nb\n"), Some(("indentation", 2, 3)));
 }
@@ -114,4 +118,13 @@ fn at_most_twenty_lines_are_shown_and_the_true_end_is_told() {
     assert_eq!((closest.start_line, closest.end_line), (6, 35));
     assert_eq!(closest.text.lines().count(), MAX_LINES);
     assert!(closest.text.starts_with("  line 5\n") && closest.text.ends_with("line 24"));
+}
+
+// Q67
+#[test]
+fn a_half_of_a_line_of_a_megabyte_is_looked_for_in_linear_time() {
+    let text = "word and ".repeat((1 << 20) / 9);
+    let old = format!("{}wrong", &text[..500 << 10]);
+    // Anything quadratic would take hours.
+    assert_eq!(found(&text, &old), None);
 }
