@@ -212,8 +212,7 @@ impl Editing<'_> {
                 Err(AttemptError::Changed) => {}
             }
         }
-        let sentence = "other programs keep changing the file; try again";
-        Err(Failure::new(ErrorCode::Contended, sentence))
+        Err(contended())
     }
 
     /// An attempt while no other edit of this process is at work on the file.
@@ -435,6 +434,12 @@ impl Editing<'_> {
         match self.sandbox.replace_file(self.path, &content, self.cancelled) {
             Ok(_) => Ok(()),
             Err(WriteError::Changed) => Err(AttemptError::Changed),
+            // The edit is not made anew: no answer has a place for the file that is left beside.
+            Err(WriteError::Kept { because, stray }) if matches!(*because, WriteError::Changed) => {
+                let expected = self.request.expected;
+                let failure = expected.map_or_else(contended, |_| self.stale_now());
+                Err(failure.and(&stray.to_string()).into())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -484,6 +489,11 @@ fn common_start(one: &str, other: &str) -> usize {
 fn common_end(one: &str, other: &str) -> usize {
     let pairs = one.chars().rev().zip(other.chars().rev());
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+}
+
+fn contended() -> Failure {
+    let sentence = "other programs keep changing the file; try again";
+    Failure::new(ErrorCode::Contended, sentence)
 }
 
 fn stale(present: &Sha256Digest) -> Failure {
