@@ -1,4 +1,4 @@
-// What the other checks do to files that are created and overwritten, done to files that are edited.
+// What the other checks do to files that are created and overwritten, done to files that are edited. Q82 is among it.
 
 import type { Check } from "../kit/check.mts";
 import { editsUnderFaults } from "./faults.mts";

@@ -38,12 +38,11 @@ pub fn explain(text: &str, old: &str, closest: Option<&Closest>) -> String {
         difference => {
             let place = first_difference(text, old, closest);
             let place = place.map_or_else(String::new, |place| format!(": {place}"));
-            match difference {
-                Difference::Other => format!("{lines} {are} the closest{place}"),
-                _ => {
-                    let way_out = way_out_of(difference);
-                    format!("{lines} {match_} but for {}{place}{way_out}", in_words(difference))
-                }
+            if difference == Difference::Other {
+                format!("{lines} {are} the closest{place}")
+            } else {
+                let (reason, way_out) = (in_words(difference), way_out_of(difference));
+                format!("{lines} {match_} but for {reason}{place}{way_out}")
             }
         }
     };

@@ -172,12 +172,15 @@ pub fn without_line_numbers(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The rest of a line after a number such as ` 7` or `L7`.
+/// The rest of a line after a number such as ` 7`, or `L7` before a colon.
 fn after_number(line: &str) -> Option<&str> {
     let line = line.trim_start_matches(' ');
     let number = line.strip_prefix('L').unwrap_or(line);
     let after = number.trim_start_matches(|character: char| character.is_ascii_digit());
-    (after.len() < number.len()).then_some(after)
+    let is_number = after.len() < number.len();
+    // `L1 cache` is a text.
+    let is_labelled_by_tool = line.len() == number.len() || after.starts_with(':');
+    (is_number && is_labelled_by_tool).then_some(after)
 }
 
 #[cfg(test)]
@@ -202,6 +205,7 @@ mod tests {
         assert_eq!(first("7: a\nb"), None);
         assert_eq!(first("L7: a"), Some("a".to_owned()));
         assert_eq!(first("La: a"), None);
+        assert_eq!(first("L1 cache"), None);
         assert_eq!(first(""), Some(String::new()));
     }
 
