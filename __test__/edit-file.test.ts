@@ -478,8 +478,9 @@ describe("the file on disk", () => {
 
   test(
     "Q81: a reader sees the whole text before an edit or after it, and nothing else",
+    { skip: notPosix },
     inWorkspace(async (ws) => {
-      const version = (edit: number) => `edit ${edit}\n`.repeat(20_000);
+      const version = (edit: number) => `edit ${edit}\n`.repeat(5_000);
       ws.write("a.txt", version(0));
       const context = { ...ws.writable, durability: "none" as const };
       const seen = new Set<string>();
@@ -497,7 +498,7 @@ describe("the file on disk", () => {
           seen.add(text);
           await new Promise((resolve) => setImmediate(resolve));
         }
-        assert.equal((await call).replacements, 20_000);
+        assert.equal((await call).replacements, 5_000);
       }
       assert.ok(seen.size > 1);
     }),

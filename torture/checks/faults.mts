@@ -23,9 +23,10 @@ const FAILURES: [errno: string, times: number][] = [
  * Calls for memory, threads and signals are left out because the engine makes them. `close` is left out because
  * strace suppresses a call that it makes fail: the descriptor would leak because of strace.
  */
+const NOT_OURS = /^(close|mmap|munmap|mprotect|mremap|madvise|brk|futex|rt_\w+|sched_\w+)$/;
+
 /** A thread of the pool tells the engine by this call that it has done its work. */
 const WAKES_ENGINE = /^write\(\d+, "\\1(\\0){7}", 8\)/;
-const NOT_OURS = /^(close|mmap|munmap|mprotect|mremap|madvise|brk|futex|rt_\w+|sched_\w+)$/;
 
 interface Command {
   operation: "read" | "create" | "edit" | "naive";
@@ -266,7 +267,7 @@ async function failOnce(
   // Sweeps run when they are due, and add their own calls.
   if (outcome === "not made") return;
   count.operations++;
-  if (times > 1) await sweep(victim);
+  if (times > 1) await sweep(victim, outcome === "ended" ? "" : (outcome.message ?? ""));
   const wrong =
     outcome === "ended" ? "the process ended" : wrongAnswer(victim, command, outcome, fault);
   if (!wrong) return;
@@ -293,12 +294,14 @@ async function underFault(
   return "not made";
 }
 
-/** Replaces a file in the folder. The folder is swept then, if that is due. */
-async function sweep(victim: Victim): Promise<void> {
+/** Replaces a file in the folder. The folder is swept then, if that is due; what the message names is kept. */
+async function sweep(victim: Victim, message: string): Promise<void> {
   const place = "dir/sweep.txt";
   const absolute = path.join(victim.root, place);
-  const isSwept = () => ![...treeOf(victim.root).keys()].some((name) => name.includes(".rf-"));
-  for (let attempt = 0; attempt < 5 && !isSwept(); attempt++) {
+  const isLeftover = (name: string) =>
+    name.includes(".rf-") && !message.includes(path.basename(name));
+  const isSwept = () => ![...treeOf(victim.root).keys()].some(isLeftover);
+  for (let attempt = 0; attempt < 40 && !isSwept(); attempt++) {
     if (attempt > 0) await pause(50);
     fs.writeFileSync(absolute, "");
     await victim.do({ operation: "create", args: { path: place, overwrite: true } });
