@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
+import net from "node:net";
 import { describe, test } from "node:test";
 import {
   type EditFileArguments,
@@ -19,9 +20,12 @@ import { callInChild } from "./support/child.ts";
 import { ABORT_REASONS, hostileProxy, STRANGERS, withGetter } from "./support/hostile.ts";
 import {
   mkfifo,
+  mknodNull,
+  noDevices,
   noFifos,
   noPermissions,
   noSymlinks,
+  notLinux,
   notPosix,
   UNPRIVILEGED,
 } from "./support/platform.ts";
@@ -186,17 +190,23 @@ describe("arguments", () => {
     [/^old_string is missing/, { path: "a.txt" }],
     [/^new_string is missing/, { path: "a.txt", old_string: "a" }],
     [
-      /^old_string must not be empty.*workspace_create_file/,
+      /^old_string must not be empty.*workspace_create_file/, // Q24
       { path: "a.txt", old_string: "", new_string: "" },
     ],
+    [
+      /^old_string must not be empty.*workspace_create_file/, // Q26
+      { path: "missing.txt", old_string: "", new_string: "new\n" },
+    ],
+    [/^old_string is missing/, { path: "a.txt", insert_line: 0, new_string: "b" }], // Q91
+    [/^path must not contain a NUL/, { path: "a\0.txt", ...EDIT }], // Q89
     [/^old_string must not contain a NUL/, { path: "a.txt", old_string: "\0", new_string: "" }],
     [/^new_string .*surrogate/, { path: "a.txt", old_string: "a", new_string: "\ud800" }],
     [/^replace_all must be true or false/, { path: "a.txt", ...EDIT, replace_all: 1 }],
     [/^dry_run must be true or false/, { path: "a.txt", ...EDIT, dry_run: "true" }],
     [/^expected_hash must be a SHA-256/, { path: "a.txt", ...EDIT, expected_hash: "A".repeat(64) }],
-    [/^edits must not stand beside/, { path: "a.txt", edits: [EDIT], old_string: "a" }],
+    [/^edits must not stand beside/, { path: "a.txt", edits: [EDIT], old_string: "a" }], // T16
     [/^edits must be an array/, { path: "a.txt", edits: "[]" }],
-    [/^edits must have 1 to 1000 elements, got 0/, { path: "a.txt", edits: [] }],
+    [/^edits must have 1 to 1000 elements, got 0/, { path: "a.txt", edits: [] }], // T12
     [
       /^edits must have 1 to 1000 elements, got 1001/,
       { path: "a.txt", edits: Array(1001).fill(EDIT) },
@@ -209,7 +219,7 @@ describe("arguments", () => {
   ];
   for (const [rule, args] of wrong) {
     test(
-      `${rule.source} is INVALID_ARGUMENT`,
+      `${rule.source} is INVALID_ARGUMENT: ${JSON.stringify(args)?.slice(0, 80)}`,
       inWorkspace(async (ws) => {
         ws.write("a.txt", "a");
         const error = (await rejectionValue(() => loose(ws.writable, args))) as EditFileError;
@@ -220,6 +230,7 @@ describe("arguments", () => {
           rule,
         );
         assert.equal(fs.readFileSync(ws.at("a.txt"), "utf8"), "a");
+        assert.deepEqual(fs.readdirSync(ws.root), ["a.txt"]);
       }),
     );
   }
@@ -290,7 +301,7 @@ describe("places that are not edited", () => {
   const codeOf = async (ws: TestWorkspace, path: string) => (await refused(ws, EDIT, path)).code;
 
   test(
-    "each has its code",
+    "Q89: each has its code",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
       ws.write("latin1.txt", Buffer.from("caf\xe9 a", "latin1"));
@@ -316,20 +327,49 @@ describe("places that are not edited", () => {
   );
 
   test(
-    "a link out, a dangling one, and a FIFO",
-    { skip: noSymlinks || noFifos },
+    "Q59, Q61: what is not UTF-8 is told by its place, or by its encoding",
     inWorkspace(async (ws) => {
-      fs.symlinkSync("/etc/hostname", ws.at("out"));
-      fs.symlinkSync("nothing", ws.at("dangling"));
-      mkfifo(ws.at("fifo"));
-      assert.equal(await codeOf(ws, "out"), "SANDBOX_VIOLATION");
-      assert.equal(await codeOf(ws, "dangling"), "NOT_FOUND");
-      assert.equal(await codeOf(ws, "fifo"), "NOT_FILE");
+      ws.write("latin1.txt", Buffer.from("x\ncaf\xe9 a", "latin1"));
+      ws.write("utf16.txt", Buffer.from("\ufeffa", "utf16le"));
+      const { message } = await refused(ws, EDIT, "latin1.txt");
+      assert.match(message, /invalid byte 0xE9 at byte 5, line 2: latin1\.txt$/);
+      assert.match((await refused(ws, EDIT, "utf16.txt")).message, /UTF-16 \(little-endian\)/);
     }),
   );
 
   test(
-    "a file without write permission is not replaced through its folder, not even in a dry run",
+    "Q72: a link out and a dangling one",
+    { skip: noSymlinks },
+    inWorkspace(async (ws) => {
+      fs.symlinkSync("/etc/hostname", ws.at("out"));
+      fs.symlinkSync("nothing", ws.at("dangling"));
+      assert.equal(await codeOf(ws, "out"), "SANDBOX_VIOLATION");
+      assert.equal(await codeOf(ws, "dangling"), "NOT_FOUND");
+    }),
+  );
+
+  test(
+    "Q72: a FIFO, a socket, a device and a link of /proc are answered at once",
+    { skip: notLinux || noFifos || noDevices, timeout: 5_000 },
+    inWorkspace(async (ws) => {
+      mkfifo(ws.at("fifo"));
+      mknodNull(ws.at("null"));
+      const server = net.createServer();
+      await new Promise<void>((resolve) => server.listen(ws.at("socket"), resolve));
+      for (const path of ["fifo", "null", "socket"]) {
+        assert.equal(await codeOf(ws, path), "NOT_FILE", path);
+      }
+      await new Promise((resolve) => server.close(resolve));
+      // Through a magic link the name of a file outside would be that of an open descriptor.
+      const descriptor = fs.openSync(ws.write("a.txt", "a"), "r+");
+      fs.symlinkSync(`/proc/self/fd/${descriptor}`, ws.at("magic"));
+      assert.equal(await codeOf(ws, "magic"), "SANDBOX_VIOLATION");
+      fs.closeSync(descriptor);
+    }),
+  );
+
+  test(
+    "Q69: a file without write permission is not replaced through its folder, not even in a dry run",
     { skip: noPermissions },
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
@@ -366,7 +406,7 @@ describe("places that are not edited", () => {
 
 describe("the file on disk", () => {
   test(
-    "a link stays a link, and the mode stays",
+    "Q71: a link stays a link, and the mode stays",
     { skip: noSymlinks || notPosix },
     inWorkspace(async (ws) => {
       ws.write("real.txt", "a");
@@ -380,11 +420,19 @@ describe("the file on disk", () => {
   );
 
   test(
-    "calls side by side on one file, by several spellings, all land",
+    "Q79: calls side by side on one file, by several spellings and a link, all land",
+    { skip: noSymlinks },
     inWorkspace(async (ws) => {
       ws.write("dir/a.txt", Array.from({ length: 40 }, (_, line) => `line ${line}: 0\n`).join(""));
       const workspace = Workspace.open(ws.root, { durability: "none" });
-      const paths = ["dir/a.txt", "./dir/a.txt", "dir/../dir/a.txt", ws.at("dir/a.txt")];
+      fs.symlinkSync("dir/a.txt", ws.at("link.txt"));
+      const paths = [
+        "dir/a.txt",
+        "./dir/a.txt",
+        "dir/../dir/a.txt",
+        ws.at("dir/a.txt"),
+        "link.txt",
+      ];
       await Promise.all(
         Array.from({ length: 40 }, (_, line) =>
           editFile(workspace, {
@@ -425,6 +473,34 @@ describe("the file on disk", () => {
       assert.deepEqual(await Promise.all(codes), Array(processes).fill(0));
       const expected = Array.from({ length: processes }, (_, line) => `line ${line}: ${edits}\n`);
       assert.equal(fs.readFileSync(ws.at("a.txt"), "utf8"), expected.join(""));
+    }),
+  );
+
+  test(
+    "Q81: a reader sees the whole text before an edit or after it, and nothing else",
+    { skip: notPosix },
+    inWorkspace(async (ws) => {
+      const version = (edit: number) => `edit ${edit}\n`.repeat(5_000);
+      ws.write("a.txt", version(0));
+      const context = { ...ws.writable, durability: "none" as const };
+      const seen = new Set<string>();
+      for (let edit = 0; edit < 20; edit += 1) {
+        let isDone = false;
+        const call = editFile(context, {
+          path: "a.txt",
+          ...{ old_string: `edit ${edit}\n`, new_string: `edit ${edit + 1}\n`, replace_all: true },
+        }).finally(() => {
+          isDone = true;
+        });
+        while (!isDone) {
+          const text = fs.readFileSync(ws.at("a.txt"), "utf8");
+          assert.ok(text === version(edit) || text === version(edit + 1), text.slice(0, 20));
+          seen.add(text);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.equal((await call).replacements, 5_000);
+      }
+      assert.ok(seen.size > 1);
     }),
   );
 

@@ -34,7 +34,7 @@ describe("arguments under the names that models know", () => {
     ],
     ["inside of input", { input: { path: "p", ...edit } }, { path: "p", ...edit }],
   ] as const) {
-    test(name, () => assert.deepEqual(readBy(sent), expected));
+    test(`T16: ${name}`, () => assert.deepEqual(readBy(sent), expected));
   }
 });
 

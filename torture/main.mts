@@ -5,6 +5,7 @@
 // Prints one table. Ends with 1 if anything was violated, or if a control did not fail.
 
 import { parseArgs } from "node:util";
+import { edits } from "./checks/edits.mts";
 import { faults } from "./checks/faults.mts";
 import { fuzzing } from "./checks/fuzzing.mts";
 import { kills } from "./checks/kills.mts";
@@ -25,6 +26,7 @@ const CHECKS: Check[] = [
   races,
   neighbours,
   faults,
+  edits,
   scarcity,
   tiers,
   resources,

@@ -212,8 +212,7 @@ impl Editing<'_> {
                 Err(AttemptError::Changed) => {}
             }
         }
-        let sentence = "other programs keep changing the file; try again";
-        Err(Failure::new(ErrorCode::Contended, sentence))
+        Err(contended())
     }
 
     /// An attempt while no other edit of this process is at work on the file.
@@ -247,10 +246,20 @@ impl Editing<'_> {
             return failure;
         }
         let near = near_misses(self.sandbox, &self.request.path, path);
-        if near.is_empty() {
+        if near.is_empty() && self.may_be_created() {
             return failure.and("to make a new file, create it");
         }
         failure.suggesting(&near)
+    }
+
+    /// Whether `createFile` could make a file at the path: not where a link points to nothing, where a file
+    /// stands in the way, or where the path names a folder.
+    fn may_be_created(&self) -> bool {
+        let is_free = || {
+            let found = self.sandbox.check_replaceable(self.path);
+            matches!(found, Err(WriteError::Open(OpenError::NotFound)))
+        };
+        !self.path.as_path().must_be_directory() && is_free()
     }
 
     fn attempt(&self, file: OpenFile) -> Result<EditFileOutput, AttemptError> {
@@ -299,21 +308,27 @@ impl Editing<'_> {
                 _ => text.into_owned(),
             }
         };
-        let edits = self.request.edits.iter().enumerate().map(|(index, edit)| {
-            let Edit { old, new, replace_all } = edit;
-            let (old, new) = (plain(old), plain(new));
-            if old.is_empty() {
-                let rule = "is the file's byte order mark alone, which is not part of its text";
-                return Err(self.failure_of(index, ErrorCode::InvalidArgument, rule));
-            }
-            if old == new {
-                let rule =
-                    "is the same as new_string, but perhaps for line ends, which the file keeps";
-                return Err(self.failure_of(index, ErrorCode::NoChange, rule));
-            }
-            Ok(Edit { old, new, replace_all: *replace_all })
-        });
-        edits.collect()
+        let edits: Vec<Edit> = self
+            .request
+            .edits
+            .iter()
+            .map(|Edit { old, new, replace_all }| Edit {
+                old: plain(old),
+                new: plain(new),
+                replace_all: *replace_all,
+            })
+            .collect();
+        // One after the other, since the codes come in the order of docs/contract.md §9, whichever edit has
+        // the fault.
+        if let Some(index) = edits.iter().position(|edit| edit.old.is_empty()) {
+            let rule = "is the file's byte order mark alone, which is not part of its text";
+            return Err(self.failure_of(index, ErrorCode::InvalidArgument, rule));
+        }
+        if let Some(index) = edits.iter().position(|edit| edit.old == edit.new) {
+            let rule = "is the same as new_string, but perhaps for line ends, which the file keeps";
+            return Err(self.failure_of(index, ErrorCode::NoChange, rule));
+        }
+        Ok(edits)
     }
 
     /// A failure of one edit. `rule` goes on after the name of its `old_string`.
@@ -419,6 +434,12 @@ impl Editing<'_> {
         match self.sandbox.replace_file(self.path, &content, self.cancelled) {
             Ok(_) => Ok(()),
             Err(WriteError::Changed) => Err(AttemptError::Changed),
+            // The edit is not made anew: no answer has a place for the file that is left beside.
+            Err(WriteError::Kept { because, stray }) if matches!(*because, WriteError::Changed) => {
+                let expected = self.request.expected;
+                let failure = expected.map_or_else(contended, |_| self.stale_now());
+                Err(failure.and(&stray.to_string()).into())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -468,6 +489,11 @@ fn common_start(one: &str, other: &str) -> usize {
 fn common_end(one: &str, other: &str) -> usize {
     let pairs = one.chars().rev().zip(other.chars().rev());
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+}
+
+fn contended() -> Failure {
+    let sentence = "other programs keep changing the file; try again";
+    Failure::new(ErrorCode::Contended, sentence)
 }
 
 fn stale(present: &Sha256Digest) -> Failure {

@@ -25,9 +25,18 @@ const FAILURES: [errno: string, times: number][] = [
  */
 const NOT_OURS = /^(close|mmap|munmap|mprotect|mremap|madvise|brk|futex|rt_\w+|sched_\w+)$/;
 
+/** A thread of the pool tells the engine by this call that it has done its work. */
+const WAKES_ENGINE = /^write\(\d+, "\\1(\\0){7}", 8\)/;
+
 interface Command {
-  operation: "read" | "create" | "naive";
-  args: { path: string; overwrite?: boolean; expectedHash?: string };
+  operation: "read" | "create" | "edit" | "naive";
+  args: {
+    path: string;
+    overwrite?: boolean;
+    expectedHash?: string;
+    old_string?: string;
+    expected_hash?: string;
+  };
 }
 
 const OLD = `${"old ".repeat(50)}\n`.repeat(100);
@@ -51,6 +60,15 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
+const old_string = OLD;
+const EDITS: Record<string, Command> = {
+  "an edit through a link": { operation: "edit", args: { path: "link.txt", old_string } },
+  "an edit of a known file": {
+    operation: "edit",
+    args: { path: "dir/old.txt", old_string, expected_hash: OLD_HASH },
+  },
+};
+
 const NAIVE: Command[] = [
   { operation: "naive", args: { path: "dir/old.txt" } },
   { operation: "naive", args: { path: "dir/made/deep/new.txt" } },
@@ -67,20 +85,31 @@ interface Answer {
 
 export const faults: Check = {
   name: "faults",
-  async *run(setting) {
-    const reason = await whyNoTrace();
-    if (reason) return yield { check: "a system call fails", where: "", notRun: reason };
-    for (const tier of TIERS) {
-      const naive = await inVictim(tier, (victim) => {
-        return failAll(victim, NAIVE, setting);
-      });
-      const control = { what: "write in place", ...naive };
-      for (const [name, command] of Object.entries(COMMANDS)) {
-        yield await inVictim(tier, (victim) => oneCommand(victim, name, command, control, setting));
-      }
-    }
-  },
+  run: (setting) => underFaults(setting, COMMANDS),
 };
+
+/** Makes the system calls of edits fail: in the short run of one that makes the most of them. */
+export function editsUnderFaults(setting: Setting): AsyncIterable<Row> {
+  const edits = Object.entries(EDITS).slice(0, setting.scale.of(1, Infinity));
+  return underFaults(setting, Object.fromEntries(edits));
+}
+
+async function* underFaults(
+  setting: Setting,
+  commands: Record<string, Command>,
+): AsyncIterable<Row> {
+  const reason = await whyNoTrace();
+  if (reason) return yield { check: "a system call fails", where: "", notRun: reason };
+  for (const tier of TIERS) {
+    const naive = await inVictim(tier, (victim) => {
+      return failAll(victim, NAIVE, setting);
+    });
+    const control = { what: "write in place", ...naive };
+    for (const [name, command] of Object.entries(commands)) {
+      yield await inVictim(tier, (victim) => oneCommand(victim, name, command, control, setting));
+    }
+  }
+}
 
 async function whyNoTrace(): Promise<string | undefined> {
   if (process.platform !== "linux") return "strace is a Linux program";
@@ -105,7 +134,7 @@ class Victim {
   readonly log: string;
   #worker: Running;
   #nextLine: () => Promise<string>;
-  pid = 0;
+  #threads = { main: 0, pool: 0 };
 
   constructor(tier: Tier, base: string) {
     this.tier = tier;
@@ -118,11 +147,13 @@ class Victim {
 
   #start(): Running {
     // Further threads of the engine would make system calls at unpredictable times.
-    return start(scriptWith(["--single-threaded"], "fault-worker.mjs", this.tier, this.root));
+    const command = scriptWith(["--single-threaded"], "fault-worker.mjs", this.tier, this.root);
+    // Of the pool one thread is enough, and strace can attach to it.
+    return start(command, { env: { ...process.env, UV_THREADPOOL_SIZE: "1" } });
   }
 
   async begin(): Promise<void> {
-    this.pid = Number(await this.#nextLine());
+    this.#threads = JSON.parse(await this.#nextLine());
   }
 
   async beginAnew(): Promise<void> {
@@ -133,7 +164,7 @@ class Victim {
   }
 
   /** The answer to a command; `undefined` if the worker ends meanwhile. */
-  async do(command: object): Promise<Answer | undefined> {
+  async do(command: Command): Promise<Answer | undefined> {
     this.#worker.child.stdin?.write(`${JSON.stringify(command)}\n`);
     try {
       return JSON.parse(await this.#nextLine());
@@ -143,8 +174,10 @@ class Victim {
   }
 
   /** The same under strace. */
-  traced(command: object, fault?: Fault): Promise<Traced<Answer | undefined>> {
-    return traced(this.pid, this.log, fault, () => this.do(command));
+  traced(command: Command, fault?: Fault): Promise<Traced<Answer | undefined>> {
+    const { main, pool } = this.#threads;
+    const thread = command.operation === "edit" ? pool : main;
+    return traced(thread, this.log, fault, () => this.do(command));
   }
 
   async end(): Promise<void> {
@@ -208,7 +241,8 @@ async function callsOf(victim: Victim, command: Command): Promise<SystemCall[]> 
     lay(victim.root);
     const { answer, calls } = await victim.traced(command);
     if (!answer?.success) throw new Error(`without a fault: ${answer?.message}`);
-    if (turn > 0) return calls.filter(({ name }) => !NOT_OURS.test(name));
+    const isOurs = ({ name, text }: SystemCall) => !NOT_OURS.test(name) && !WAKES_ENGINE.test(text);
+    if (turn > 0) return calls.filter(isOurs);
   }
 }
 
@@ -233,7 +267,7 @@ async function failOnce(
   // Sweeps run when they are due, and add their own calls.
   if (outcome === "not made") return;
   count.operations++;
-  if (times > 1) await sweep(victim);
+  if (times > 1) await sweep(victim, outcome === "ended" ? "" : (outcome.message ?? ""));
   const wrong =
     outcome === "ended" ? "the process ended" : wrongAnswer(victim, command, outcome, fault);
   if (!wrong) return;
@@ -260,12 +294,14 @@ async function underFault(
   return "not made";
 }
 
-/** Replaces a file in the folder. The folder is swept then, if that is due. */
-async function sweep(victim: Victim): Promise<void> {
+/** Replaces a file in the folder. The folder is swept then, if that is due; what the message names is kept. */
+async function sweep(victim: Victim, message: string): Promise<void> {
   const place = "dir/sweep.txt";
   const absolute = path.join(victim.root, place);
-  const isSwept = () => ![...treeOf(victim.root).keys()].some((name) => name.includes(".rf-"));
-  for (let attempt = 0; attempt < 5 && !isSwept(); attempt++) {
+  const isLeftover = (name: string) =>
+    name.includes(".rf-") && !message.includes(path.basename(name));
+  const isSwept = () => ![...treeOf(victim.root).keys()].some(isLeftover);
+  for (let attempt = 0; attempt < 40 && !isSwept(); attempt++) {
     if (attempt > 0) await pause(50);
     fs.writeFileSync(absolute, "");
     await victim.do({ operation: "create", args: { path: place, overwrite: true } });
@@ -281,22 +317,25 @@ function wrongAnswer(
 ): string | undefined {
   const { success, code, message, content, leaked } = answer;
   if (leaked !== 0) return `${leaked} descriptors stay open`;
+  // A file that always answers EAGAIN is one that makes its readers wait.
+  const isWaiting = fault.errno === "EAGAIN" && fault.call === "read";
   if (command.operation === "read") {
     if (success) return content === OLD ? undefined : "read something else";
-    // A file that always answers EAGAIN is one that makes its readers wait.
-    const isWaiting = fault.errno === "EAGAIN" && fault.call === "read";
     // The system also answers EAGAIN for a file that another program holds for a moment.
     const isKept = fault.errno === "EAGAIN" && fault.times > 1 && code === "CONTENDED";
     const expected = isWaiting ? "NOT_FILE" : "INTERNAL";
     return isKept || code === expected ? undefined : `${code}: ${message}`;
   }
-  if (command.operation === "create" && !success && !CODES.has(String(code))) {
-    return `${code}: ${message}`;
-  }
+  const codes = [CODES[command.operation] ?? code, isWaiting ? "NOT_FILE" : ""].flat();
+  if (!success && !codes.includes(code)) return `${code}: ${message}`;
   return wrongTree(victim.root, command, answer, fault.times > 1);
 }
 
-const CODES = new Set(["WriteFailed", "DirectoryCreateFailed"]);
+const CODES: Partial<Record<Command["operation"], string[]>> = {
+  create: ["WriteFailed", "DirectoryCreateFailed"],
+  // EROFS is a lack of permission, and EAGAIN that another program holds the file.
+  edit: ["INTERNAL", "PERMISSION_DENIED", "CONTENDED"],
+};
 
 /**
  * After a success the new file is there; after a failure the tree is unchanged.
@@ -310,7 +349,7 @@ function wrongTree(
   { success, message }: Answer,
   mayStay: boolean,
 ): string | undefined {
-  if (mayStay && message?.startsWith("the file was written, but")) return undefined;
+  if (mayStay && /^(?:\w+: )?the file was written, but/.test(message ?? "")) return undefined;
   const found = treeOf(root);
   if (mayStay) {
     for (const name of found.keys()) {

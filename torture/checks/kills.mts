@@ -1,11 +1,11 @@
-// Kills processes while they create and overwrite, and checks the folder after each kill.
+// Kills processes while they create, overwrite and edit, and checks the folder after each kill.
 
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../__test__/support/random.ts";
-import { createFileSync, Workspace } from "../../index.js";
-import type { Check, Row } from "../kit/check.mts";
+import { createFileSync, editFile, Workspace } from "../../index.js";
+import type { Check, Row, Setting } from "../kit/check.mts";
 import { nativeProgram, script, start } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 
@@ -17,12 +17,20 @@ const PARALLEL = 4;
 const ENOUGH = 3;
 const PATIENCE_MS = 10_000;
 
-type What = "create" | "overwrite";
+type What = "create" | "overwrite" | "edit";
+
+const NAMES: Record<What, string> = {
+  create: "creating",
+  overwrite: "overwriting",
+  edit: "editing",
+};
 
 /** A program that writes until it is killed. */
 type Victim = (what: What, safely: boolean, root: string) => string[];
 
-const VICTIMS: Record<string, Victim> = {
+type Where = "core" | "addon";
+
+const VICTIMS: Record<Where, Victim> = {
   core: (what, safely, root) => [
     ...[nativeProgram("writer"), what, safely ? "core" : "in-place", root, String(SIZE)],
   ],
@@ -32,23 +40,34 @@ const VICTIMS: Record<string, Victim> = {
 
 export const kills: Check = {
   name: "kills",
-  async *run({ scale, seed }) {
-    const random = new Random(seed);
-    for (const [where, victim] of Object.entries(VICTIMS)) {
-      const count = where === "core" ? scale.of(300, 10_000) : scale.of(16, 500);
-      for (const what of ["create", "overwrite"] as const) {
-        const found = await killMany(count, () => killOne(victim, what, true, random));
-        const naive = await killUntilPartial(count, () => killOne(victim, what, false, random));
-        yield rowOf(where, what, found, naive);
-      }
-    }
+  run(setting) {
+    const { scale } = setting;
+    const counts = { core: scale.of(300, 10_000), addon: scale.of(16, 500) };
+    return underKills(setting, ["create", "overwrite"], counts);
   },
 };
+
+/** Kills so many writers of some kinds. */
+export async function* underKills(
+  { seed }: Setting,
+  kinds: What[],
+  counts: Record<Where, number>,
+): AsyncIterable<Row> {
+  const random = new Random(seed);
+  for (const where of ["core", "addon"] as const) {
+    const [victim, count] = [VICTIMS[where], counts[where]];
+    for (const what of kinds) {
+      const found = await killMany(count, () => killOne(victim, what, true, random));
+      const naive = await killUntilPartial(count, () => killOne(victim, what, false, random));
+      yield rowOf(where, what, found, naive);
+    }
+  }
+}
 
 function rowOf(where: string, what: What, found: string[][], naive: string[][]): Row {
   const violations = found.flat();
   return {
-    check: `kill -9, ${what === "create" ? "creating" : "overwriting"}`,
+    check: `kill -9, ${NAMES[what]}`,
     where,
     operations: found.length,
     violations: violations.length,
@@ -84,13 +103,14 @@ async function killUntilPartial(count: number, kill: () => Promise<string[]>): P
 
 function killOne(victim: Victim, what: What, safely: boolean, random: Random): Promise<string[]> {
   return inScratch(async (root) => {
-    if (what === "overwrite") fs.writeFileSync(path.join(root, "a.txt"), WHOLE[0] ?? "");
+    // The first turn makes the first version of the last.
+    if (what !== "create") fs.writeFileSync(path.join(root, "a.txt"), WHOLE.at(-1) ?? "");
     const writer = start(victim(what, safely, root));
     await writer.ready;
     await pause(random.below(8));
     const { code, stderr } = await writer.kill();
     if (code !== "SIGKILL") throw new Error(`the writer ended with ${code}: ${stderr}`);
-    return what === "create" ? wrongFiles(root, safely) : wrongVersion(root, safely);
+    return what === "create" ? wrongFiles(root, safely) : wrongVersion(root, what, safely);
   });
 }
 
@@ -104,11 +124,11 @@ function wrongFiles(root: string, safely: boolean): string[] {
 
 const SWEEPER = "sweep.txt";
 
-/** The overwritten file must be one whole version, and leftovers must go when the folder is written to again. */
-async function wrongVersion(root: string, safely: boolean): Promise<string[]> {
+/** The file must be one whole version, and leftovers must go when the folder is written to again. */
+async function wrongVersion(root: string, what: What, safely: boolean): Promise<string[]> {
   const wrong = wholeAt(path.join(root, "a.txt")) ? [] : ["a mixture, or a part"];
   if (!safely) return wrong;
-  return [...wrong, ...(await leftAfterReopening(root)).map((name) => `left: ${name}`)];
+  return [...wrong, ...(await leftAfterReopening(root, what)).map((name) => `left: ${name}`)];
 }
 
 /**
@@ -117,13 +137,16 @@ async function wrongVersion(root: string, safely: boolean): Promise<string[]> {
  * Sweeping takes at most a fiftieth of the time. A new folder may have the inode number of another folder that was
  * swept a moment ago; on a busy machine it is then swept a little later.
  */
-async function leftAfterReopening(root: string): Promise<string[]> {
+async function leftAfterReopening(root: string, what: What): Promise<string[]> {
   const left = () => fs.readdirSync(root).filter((name) => name !== "a.txt");
   for (let waited = 0; waited < PATIENCE_MS && left().length > 0; waited += 100) {
     if (waited > 0) await pause(100);
     // The first write into a folder sweeps it; opening the workspace lists nothing.
     const workspace = Workspace.open(root);
-    createFileSync(workspace, { path: SWEEPER, content: "" });
+    if (what === "edit") {
+      fs.writeFileSync(path.join(root, SWEEPER), "a");
+      await editFile(workspace, { path: SWEEPER, old_string: "a", new_string: "b" });
+    } else createFileSync(workspace, { path: SWEEPER, content: "" });
     workspace.close();
     fs.rmSync(path.join(root, SWEEPER));
   }

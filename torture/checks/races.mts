@@ -1,9 +1,9 @@
-// Many processes work on one name: exactly one creates it, no update is lost, and every read is a whole version.
+// Many processes work on one name: exactly one creates it, no update or edit is lost, and every read is a whole version.
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import type { Check, Row } from "../kit/check.mts";
+import type { Check, Row, Scale } from "../kit/check.mts";
 import { answerOf, linesOf, script, start, TIERS, type Tier } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 
@@ -45,6 +45,18 @@ export const races: Check = {
     }
   },
 };
+
+/** Many processes edit one file, each a line of its own. */
+export async function* editingTogether(scale: Scale): AsyncIterable<Row> {
+  for (const tier of TIERS) {
+    yield rowOf(
+      `${COUNTERS} processes edit lines of one file`,
+      tier,
+      await noLostEdit(tier, "ringfence", scale.of(2_000, 10_000)),
+      { what: "read, then write", ...(await noLostEdit(tier, "naive", 800)) },
+    );
+  }
+}
 
 function rowOf(check: string, where: Tier, found: Count, control: Count & { what: string }): Row {
   return { check, where, ...found, control };
@@ -110,18 +122,51 @@ async function noLostUpdate(tier: Tier, how: string, total: number): Promise<Cou
     const file = path.join(root, "counter.txt");
     fs.writeFileSync(file, "0\n");
     const each = total / COUNTERS;
-    const counters = Array.from({ length: COUNTERS }, () =>
-      start(script("counter.mjs", tier, how, root, String(each))),
-    );
-    await Promise.all(counters.map(({ ready }) => ready));
-    for (const { child } of counters) child.stdin?.write("\n");
-    await Promise.all(counters.map((counter) => answerOf(counter)));
+    await together(() => script("counter.mjs", tier, how, root, String(each)));
     const counted = Number(fs.readFileSync(file, "utf8"));
     const stray = fs.readdirSync(root).filter((name) => name !== "counter.txt");
     return {
       operations: total,
       violations: Math.abs(total - counted) + stray.length,
       examples: [`counted ${counted} of ${total}`, ...stray.map((name) => `left over: ${name}`)],
+    };
+  });
+}
+
+/** Starts the programs, lets them begin at the same moment, and returns their answers. */
+async function together<T>(commandOf: (number: number) => string[]): Promise<T[]> {
+  const programs = Array.from({ length: COUNTERS }, (_, number) => start(commandOf(number)));
+  await Promise.all(programs.map(({ ready }) => ready));
+  for (const { child } of programs) child.stdin?.write("\n");
+  return Promise.all(programs.map((program) => answerOf<T>(program)));
+}
+
+/** Each process counts up the number in its line: a difference at the end is a lost edit. A refused one is a violation. */
+async function noLostEdit(tier: Tier, how: string, total: number): Promise<Count> {
+  return inScratch(async (root) => {
+    const file = path.join(root, "lines.txt");
+    const each = total / COUNTERS;
+    fs.writeFileSync(
+      file,
+      Array.from({ length: COUNTERS }, (_, line) => `line ${line}: 0\n`).join(""),
+    );
+    const refused = await together<string[]>((line) =>
+      script("editor.mjs", tier, how, root, String(line), String(each)),
+    );
+    const text = fs.readFileSync(file, "utf8");
+    const lost = refused.map(
+      (_, line) => each - Number(new RegExp(`^line ${line}: (\\d+)$`, "m").exec(text)?.[1] ?? 0),
+    );
+    const wrong = [
+      ...lost.flatMap((count, line) => (count === 0 ? [] : [`line ${line} lacks ${count} edits`])),
+      ...refused.flat(),
+      ...fs.readdirSync(root).filter((name) => name !== "lines.txt"),
+    ];
+    const violations = lost.reduce((sum, count) => sum + Math.max(0, Math.abs(count) - 1), 0);
+    return {
+      operations: total,
+      violations: violations + wrong.length,
+      examples: wrong.slice(0, 5),
     };
   });
 }

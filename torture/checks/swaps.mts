@@ -1,4 +1,4 @@
-// Swaps names with links that lead out, while files are read, listed, searched, created and overwritten.
+// Swaps names with links that lead out, while files are read, listed, searched, created, overwritten and edited.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -116,9 +116,10 @@ interface Tally {
   violations: number;
   answered: number;
   examples: string[];
+  kept: string[];
 }
 
-type Action = "read" | "list" | "search" | "write";
+type Action = "read" | "list" | "search" | "write" | "edit";
 
 /** The names of the actions and of their controls in the table. */
 const ACTIONS: Record<Action, { name: string; control: string }> = {
@@ -126,6 +127,7 @@ const ACTIONS: Record<Action, { name: string; control: string }> = {
   list: { name: "listing", control: "lstat, then readdir" },
   search: { name: "searching", control: "lstat, then readFile" },
   write: { name: "creating", control: "realpath, then write" },
+  edit: { name: "editing", control: "realpath, then read and write" },
 };
 
 interface Attack {
@@ -141,22 +143,27 @@ interface Attack {
 export const swaps: Check = {
   name: "swaps",
   async *run(setting) {
-    const { scale } = setting;
-    for (const shape of SHAPES) {
-      for (const action of ["read", "list", "search", "write"] as const) {
-        if (action === "list" && !shape.isListed) continue;
-        for (const tier of TIERS) {
-          const operations = amount(setting, action);
-          const controls = Math.min(operations, scale.of(3_000, 20_000));
-          yield await attack({ shape, action, tier, subject: "ringfence", operations, controls });
-        }
-      }
-    }
+    yield* underSwaps(setting, ["read", "list", "search", "write"]);
     if (setting.peers) yield* await attackPeers(setting);
   },
 };
 
+/** Attacks some actions in every shape. */
+export async function* underSwaps(setting: Setting, actions: Action[]): AsyncIterable<Row> {
+  for (const shape of SHAPES) {
+    for (const action of actions) {
+      if (action === "list" && !shape.isListed) continue;
+      for (const tier of TIERS) {
+        const operations = amount(setting, action);
+        const controls = Math.min(operations, setting.scale.of(3_000, 20_000));
+        yield await attack({ shape, action, tier, subject: "ringfence", operations, controls });
+      }
+    }
+  }
+}
+
 function amount({ scale }: Setting, action: Action): number {
+  if (action === "edit") return scale.of(600, 20_000);
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
 }
 
@@ -222,7 +229,8 @@ async function fight(settings: Attack, base: string) {
   fs.mkdirSync(root);
   fs.mkdirSync(path.join(outside, "low"), { recursive: true });
   shape.lay(place);
-  const steps = ((action === "write" && shape.writing) || shape.reading)(place);
+  const isWriting = action === "write" || action === "edit";
+  const steps = ((isWriting && shape.writing) || shape.reading)(place);
 
   const { folder, homes, clears = false, fresh = null } = shape;
   const job = {
@@ -244,12 +252,13 @@ async function fight(settings: Attack, base: string) {
   }
 }
 
-/** The leftovers of failed or killed writes in the workspace. */
+/** The leftovers of failed or killed writes in the workspace, of which no answer has told. */
 function countLeftovers(root: string, tally: Tally): void {
   const stray = fs
     .readdirSync(root, { recursive: true })
     .map(String)
-    .filter((name) => /ringfence-\d+\.txt|\.rf-/.test(name));
+    .filter((name) => /ringfence-\d+\.txt|\.rf-/.test(name))
+    .filter((name) => !tally.kept.includes(path.basename(name)));
   tally.violations += stray.length;
   tally.examples.push(...stray.slice(0, 5).map((name) => `left over: ${name}`));
 }

@@ -1,19 +1,21 @@
 // The process whose system calls fail. It runs one operation for each line of JSON on its input, and answers with a
 // line. node --single-threaded fault-worker.mjs ROOT
 //
-// In a trace, the operation's own calls are between two marks: lookups of names that do not exist.
+// In a trace, the operation's own calls are between two marks: lookups of names that do not exist. An edit runs on the
+// only thread of the pool, and so do its marks. First the worker prints the ids of both threads.
 
 import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { createFileSync, readFileSync } from "../../index.js";
+import { Worker } from "node:worker_threads";
+import { createFileSync, editFile, readFileSync } from "../../index.js";
 
 const root = process.argv[2] ?? "";
 const context = { workspaceRoot: root };
 /** Allocated once, because allocations would cause system calls of the engine. */
 const NEW = "new\n".repeat(20_000);
 
-/** @type {Record<string, (args: any) => object>} */
+/** @type {Record<string, (args: any) => object | Promise<object>>} */
 const operations = {
   read(args) {
     try {
@@ -27,6 +29,16 @@ const operations = {
   create(args) {
     const { success, errorCode, message } = createFileSync(context, { ...args, content: NEW });
     return { success, code: errorCode, message };
+  },
+
+  async edit(args) {
+    try {
+      await editFile(context, { ...args, new_string: NEW });
+      return { success: true };
+    } catch (error) {
+      const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+      return { success: false, code, message };
+    }
   },
 
   /** The naive way: writing in place. */
@@ -62,17 +74,38 @@ function insist(action) {
 
 const descriptors = () => insist(() => fs.readdirSync("/proc/self/fd").length);
 
+/**
+ * Wakes the engine again and again. If the call fails by which the pool's thread does so, the engine would not look for
+ * its results.
+ */
+async function startWaking() {
+  const program = `setInterval(() => require("worker_threads").parentPort.postMessage(0), 10)`;
+  const worker = new Worker(program, { eval: true });
+  await new Promise((resolve) => worker.on("message", resolve));
+}
+
+let isWaking = false;
+
+/** @param {string} name */
+const onMainThread = (name) => fs.existsSync(name);
+/** @param {string} name */
+const onPoolThread = (name) => fs.promises.access(name).catch(() => {});
+
 /** @param {{ operation: string, args: object }} command */
-function answer({ operation, args }) {
+async function answer({ operation, args }) {
+  const mark = operation === "edit" ? onPoolThread : onMainThread;
+  if (operation === "edit" && !isWaking) await startWaking();
+  isWaking ||= operation === "edit";
   const before = descriptors();
-  fs.existsSync("/ringfence-torture-begin");
-  const result = operations[operation]?.(args);
-  fs.existsSync("/ringfence-torture-end");
+  await mark("/ringfence-torture-begin");
+  const result = await operations[operation]?.(args);
+  await mark("/ringfence-torture-end");
   return { ...result, leaked: descriptors() - before };
 }
 
-fs.writeSync(1, `${process.pid}\n`);
+const pool = Number(path.basename(await fs.promises.readlink("/proc/thread-self")));
+fs.writeSync(1, `${JSON.stringify({ main: process.pid, pool })}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
-  const said = `${JSON.stringify(answer(JSON.parse(line)))}\n`;
+  const said = `${JSON.stringify(await answer(JSON.parse(line)))}\n`;
   insist(() => fs.writeSync(1, said));
 }

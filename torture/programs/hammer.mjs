@@ -1,14 +1,14 @@
 // The work of writer.rs, through the addon, until it is killed or its parent has ended:
 //
-//     node hammer.mjs create|overwrite addon|in-place ROOT SIZE
+//     node hammer.mjs create|overwrite|edit addon|in-place ROOT SIZE
 
 import fs from "node:fs";
 import path from "node:path";
-import { createFileSync, Workspace } from "../../index.js";
+import { createFileSync, editFile, Workspace } from "../../index.js";
 
 const [, , what, how, root = "", size] = process.argv;
 const KEPT = 4;
-const overwrite = what === "overwrite";
+const overwrite = what !== "create";
 const contents = ["A", "B"].map((letter) => letter.repeat(Number(size)));
 const workspaces = /** @type {const} */ (["full", "none"]).map((durability) =>
   Workspace.open(root, { durability }),
@@ -19,10 +19,14 @@ const workspaces = /** @type {const} */ (["full", "none"]).map((durability) =>
  * @param {string} content
  * @param {number} turn
  */
-function write(name, content, turn) {
+async function write(name, content, turn) {
   if (how === "in-place") return fs.writeFileSync(path.join(root, name), content);
   const workspace = workspaces[turn % 8 === 0 ? 0 : 1];
   if (!workspace) throw new Error("no workspace");
+  if (what === "edit") {
+    const old_string = String(contents[(turn + 1) % 2]);
+    return editFile(workspace, { path: name, old_string, new_string: content });
+  }
   const result = createFileSync(workspace, { path: name, content, overwrite });
   if (!result.success) throw new Error(JSON.stringify(result));
 }
@@ -30,7 +34,7 @@ function write(name, content, turn) {
 const parent = process.ppid;
 for (let turn = 0; process.ppid === parent; turn++) {
   const name = overwrite ? "a.txt" : `${turn}.txt`;
-  write(name, String(contents[overwrite ? turn % 2 : 0]), turn);
+  await write(name, String(contents[overwrite ? turn % 2 : 0]), turn);
   if (!overwrite && turn >= KEPT) fs.unlinkSync(path.join(root, `${turn - KEPT}.txt`));
   if (turn === 0) fs.writeSync(1, "ready\n");
 }

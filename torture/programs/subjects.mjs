@@ -3,6 +3,7 @@
 import {
   createFile,
   createFileSync,
+  editFile,
   findFiles,
   readBytes,
   readFile,
@@ -129,6 +130,25 @@ function ringfence({ root, containment }) {
       const way = writes[Math.floor(turn / 2) % writes.length];
       const result = await way?.({ path, content, overwrite });
       return result?.errorCode ?? undefined;
+    },
+
+    /**
+     * @param {string} path
+     * @param {string} old_string
+     * @param {string} new_string
+     * @param {number} turn
+     */
+    async edit(path, old_string, new_string, turn) {
+      const args = { path, old_string, new_string };
+      try {
+        const place = Math.floor(turn / 2) % 2 === 0 ? workspace : context;
+        return { told: JSON.stringify(await editFile(place, args)) };
+      } catch (error) {
+        const { code, message, closest } = /** @type {import("../../index.js").EditFileError} */ (
+          error
+        );
+        return { told: JSON.stringify({ message, closest }), code };
+      }
     },
 
     unexpected: (/** @type {string} */ code) => !EXPECTED.has(code),

@@ -1,5 +1,5 @@
-// Reads, lists, searches, or creates and overwrites, while another process swaps names on the path, and counts reads from outside
-// and writes to outside. The naive way does the same in between, under the same attacker.
+// Reads, lists, searches, creates and overwrites, or edits, while another process swaps names on the path, and counts
+// reads from outside and writes to outside. The naive way does the same in between, under the same attacker.
 //
 //     node swap-worker.mjs <job as JSON>
 //
@@ -15,7 +15,7 @@ import { openSubject } from "./subjects.mjs";
  * @property {string} subject "ringfence", or the name of another package.
  * @property {string} [packages] The folder that other packages are installed in.
  * @property {string | null} containment What ringfence must call its tier.
- * @property {"read" | "list" | "search" | "write"} action
+ * @property {"read" | "list" | "search" | "write" | "edit"} action
  * @property {string} root
  * @property {string} outside What must neither be read nor changed.
  * @property {string} folder The folder on the attacked way, relative to the root.
@@ -48,6 +48,8 @@ class Tally {
   answered = 0;
   /** @type {string[]} */
   examples = [];
+  /** @type {string[]} The files that an answer has told to be left beside. */
+  kept = [];
 
   /** @param {string | undefined} code Why it was refused. */
   count(code) {
@@ -164,6 +166,40 @@ async function writeOnce(side, tally, turn, guard) {
 }
 
 /**
+ * Changes a word to and fro that the file outside has, too. What comes back, an answer or an error with the closest
+ * lines, must have nothing of that file.
+ *
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
+ * @param {Guard} guard
+ */
+async function editOnce(side, tally, turn, guard) {
+  const [old, now] = turn % 2 === 0 ? ["side", "SIDE"] : ["SIDE", "side"];
+  const { told, code } = await side.edit(within("a.txt"), String(old), String(now), turn);
+  tally.count(code);
+  tally.kept.push(...(told.match(/(?<=is kept beside as )\.rf-\w+/g) ?? []));
+  const changed = guard.look();
+  if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
+  else if (told.includes("secret")) tally.violation(`the file outside was read: ${told}`);
+  // The last edit may have been refused, so that this one has been made already. And an edit is refused if another
+  // program moves files in the moment of the exchange, so that one has to be left beside.
+  else if (code && !["NO_MATCH", "CONTENDED"].includes(code) && side.unexpected(code))
+    tally.violation(`refused as ${told}`);
+  else if (!code && !job.clears && !findMade("a.txt", (at) => isText(at, `in${now}\n`))) {
+    tally.violation("told of success, and nothing is edited");
+  }
+}
+
+/**
+ * @param {string} absolute
+ * @param {string} text
+ */
+function isText(absolute, text) {
+  if (fs.readFileSync(absolute, "utf8") !== text) throw new Error("another text");
+}
+
+/**
  * Removes a created file, wherever the attacker has moved its folder.
  *
  * The folder may move between two lookups, and could even keep pace with lookups in a fixed order, because both take
@@ -172,10 +208,20 @@ async function writeOnce(side, tally, turn, guard) {
  * @param {string} name
  */
 function removeMade(name) {
+  return findMade(name, fs.unlinkSync);
+}
+
+/**
+ * Does something with a file, wherever it is; it has not been found there if that throws.
+ *
+ * @param {string} name
+ * @param {(absolute: string) => void} action
+ */
+function findMade(name, action) {
   for (let attempt = 0; attempt < 500; attempt++) {
     const home = job.homes[Math.floor(Math.random() * job.homes.length)] ?? "";
     try {
-      fs.unlinkSync(at(home, name));
+      action(at(home, name));
       return true;
     } catch {}
   }
@@ -186,7 +232,10 @@ const subject = await openSubject(job);
 const control = naive(job.root);
 const [tally, naiveTally] = [new Tally(), new Tally()];
 const guard = new Guard();
-const once = { read: readOnce, list: listOnce, search: searchOnce, write: writeOnce }[job.action];
+const actions = {
+  ...{ read: readOnce, list: listOnce, search: searchOnce, write: writeOnce, edit: editOnce },
+};
+const once = actions[job.action];
 
 /** Whether the naive way runs another block: it runs longer until the attack has succeeded often enough. */
 const isControlDue = () =>

@@ -3,11 +3,11 @@
 //! standard input, too.
 //!
 //! ```sh
-//! writer create|overwrite core|in-place ROOT SIZE
+//! writer create|overwrite|edit core|in-place ROOT SIZE
 //! ```
 //!
-//! `create` makes `0.txt`, `1.txt`, … and keeps the last few; `overwrite` fills `a.txt` with `A` and `B` by turns. Both ways
-//! of syncing and both tiers take turns. Says "ready" after the first file.
+//! `create` makes `0.txt`, `1.txt`, … and keeps the last few; `overwrite` fills `a.txt` with `A` and `B` by turns, and `edit`
+//! replaces the one by the other. Both ways of syncing and both tiers take turns. Says "ready" after the first file.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -15,25 +15,31 @@ use std::path::{Path, PathBuf};
 
 use ringfence::path::NewFilePath;
 use ringfence::sandbox::{NewContent, Sandbox};
+use ringfence::tools::create_file::Durability;
+use ringfence::tools::edit_file::{Edit, EditFileOptions, EditFileRequest, edit_file};
 
 /// How many new files are kept.
 const KEPT: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let usage = "usage: writer create|overwrite core|in-place ROOT SIZE";
+    let usage = "usage: writer create|overwrite|edit core|in-place ROOT SIZE";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, how, root, size] = arguments.as_slice() else { return Err(usage.into()) };
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    let overwrite = what == "overwrite";
-    let mut write = writer(how == "core", Path::new(root), overwrite)?;
+    let overwrite = what != "create";
+    let mut write = match how.as_str() {
+        "core" if what == "edit" => editor(Path::new(root))?,
+        "core" => writer(Path::new(root), overwrite)?,
+        _ => in_place(PathBuf::from(root)),
+    };
     let contents = ["A", "B"].map(|letter| letter.repeat(size.parse().unwrap_or(0)));
     for turn in 0_usize.. {
         let name = if overwrite { "a.txt".to_owned() } else { format!("{turn}.txt") };
-        let content = if overwrite { &contents[turn % 2] } else { &contents[0] };
-        write(&name, content.as_bytes(), turn)?;
+        let [old, new] = if overwrite { [turn + 1, turn] } else { [1, 0] };
+        write(&name, [&contents[old % 2], &contents[new % 2]], turn)?;
         if let (false, Some(old)) = (overwrite, turn.checked_sub(KEPT)) {
             std::fs::remove_file(Path::new(root).join(format!("{old}.txt")))?;
         }
@@ -45,19 +51,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the bytes under the name; the number tells one turn from the next.
-type WriteOnce = Box<dyn FnMut(&str, &[u8], usize) -> Result<(), Box<dyn Error>>>;
+/// Writes the second text under the name, where the first may stand; the number tells one turn from the next.
+type WriteOnce = Box<dyn FnMut(&str, [&str; 2], usize) -> Result<(), Box<dyn Error>>>;
 
-fn writer(by_core: bool, root: &Path, overwrite: bool) -> Result<WriteOnce, Box<dyn Error>> {
-    if !by_core {
-        let root = PathBuf::from(root);
-        return Ok(Box::new(move |name, bytes, _| Ok(std::fs::write(root.join(name), bytes)?)));
-    }
+fn in_place(root: PathBuf) -> WriteOnce {
+    Box::new(move |name, [_, new], _| Ok(std::fs::write(root.join(name), new)?))
+}
+
+fn writer(root: &Path, overwrite: bool) -> Result<WriteOnce, Box<dyn Error>> {
     let tiers = [Sandbox::open(root)?, Sandbox::open_walking(root)?];
-    Ok(Box::new(move |name, bytes, turn| {
+    Ok(Box::new(move |name, [_, new], turn| {
         let durable = turn % 8 == 0;
-        let content = NewContent { bytes, overwrite, expected: None, durable };
+        let content = NewContent { bytes: new.as_bytes(), overwrite, expected: None, durable };
         tiers[turn / 2 % 2].write_file(&NewFilePath::parse(name)?, &content, &|| false)?;
+        Ok(())
+    }))
+}
+
+fn editor(root: &Path) -> Result<WriteOnce, Box<dyn Error>> {
+    let tiers = [Sandbox::open(root)?, Sandbox::open_walking(root)?];
+    Ok(Box::new(move |name, [old, new], turn| {
+        let request = EditFileRequest {
+            path: name.to_owned(),
+            edits: vec![Edit { old: old.to_owned(), new: new.to_owned(), replace_all: false }],
+            is_list: false,
+            expected: None,
+            dry_run: false,
+        };
+        let durability = if turn % 8 == 0 { Durability::Full } else { Durability::None };
+        let options = EditFileOptions { durability, ..EditFileOptions::default() };
+        edit_file(&tiers[turn / 2 % 2], &request, options, &|| false)?;
         Ok(())
     }))
 }

@@ -38,13 +38,25 @@ pub fn explain(text: &str, old: &str, closest: Option<&Closest>) -> String {
         difference => {
             let place = first_difference(text, old, closest);
             let place = place.map_or_else(String::new, |place| format!(": {place}"));
-            match difference {
-                Difference::Other => format!("{lines} {are} the closest{place}"),
-                _ => format!("{lines} {match_} but for {}{place}", in_words(difference)),
+            if difference == Difference::Other {
+                format!("{lines} {are} the closest{place}")
+            } else {
+                let (reason, way_out) = (in_words(difference), way_out_of(difference));
+                format!("{lines} {match_} but for {reason}{place}{way_out}")
             }
         }
     };
     format!("does not occur in the file; {hint}")
+}
+
+/// Some models cannot write such a character, however often they are told.
+fn way_out_of(difference: Difference) -> &'static str {
+    match difference {
+        Difference::Lookalike | Difference::UnicodeForm => {
+            "; send that character, or quote a part of the text without it"
+        }
+        _ => "",
+    }
 }
 
 fn in_words(difference: Difference) -> &'static str {
@@ -168,6 +180,9 @@ mod tests {
         assert!(sentence.ends_with(end), "{sentence}");
     }
 
+    const WAY_OUT: &str = "; send that character, or quote a part of the text without it";
+
+    // Q46, Q47
     #[test]
     fn blanks_are_counted_and_named() {
         let end = "in line 2, column 1, the file has 1 tab where old_string has 4 spaces";
@@ -180,11 +195,34 @@ mod tests {
         );
     }
 
+    // Q39, Q41, Q42
     #[test]
     fn characters_that_look_alike_are_told_by_their_numbers() {
-        ends("say “Hi”", "say \"Hi\"", "column 5, the file has U+201C where old_string has `\"`");
-        ends("a\u{a0}b", "a b", "column 2, the file has U+00A0 where old_string has a space");
-        ends("a\u{200b}b", "ab", "column 2, the file has U+200B where old_string has `b`");
+        for (text, old, end) in [
+            ("say “Hi”", "say \"Hi\"", "column 5, the file has U+201C where old_string has `\"`"),
+            ("it’s", "it's", "column 3, the file has U+2019 where old_string has `'`"),
+            ("a\u{a0}b", "a b", "column 2, the file has U+00A0 where old_string has a space"),
+            ("a\u{202f}b", "a b", "column 2, the file has U+202F where old_string has a space"),
+            ("a\u{3000}b", "a b", "column 2, the file has U+3000 where old_string has a space"),
+            ("a\u{2009}b", "a b", "column 2, the file has U+2009 where old_string has a space"),
+            ("a\u{200b}b", "ab", "column 2, the file has U+200B where old_string has `b`"),
+            ("a – b", "a - b", "column 3, the file has U+2013 where old_string has `-`"),
+            ("a — b", "a - b", "column 3, the file has U+2014 where old_string has `-`"),
+            ("a − b", "a - b", "column 3, the file has U+2212 where old_string has `-`"),
+            (
+                "and so on…",
+                "and so on...",
+                "column 10, the file has U+2026 where old_string has `.`",
+            ),
+        ] {
+            let closest = closest(text, old, "something new").unwrap();
+            assert_eq!(closest.difference, Difference::Lookalike, "{text}");
+            ends(text, old, &format!("{end}{WAY_OUT}"));
+        }
+    }
+
+    #[test]
+    fn a_capital_letter_is_told() {
         ends("x = Hello", "hello", "column 5, the file has `H` where old_string has `h`");
     }
 
@@ -195,9 +233,20 @@ mod tests {
         ends("foo(a, b)\n", " B)", "column 8, the file has `b` where old_string has `B`");
     }
 
+    // Q44
     #[test]
     fn another_alphabet_is_told_by_its_numbers() {
         let end = "column 5, the file has `а` (U+0430) where old_string has `a`";
         ends("let а_value = compute(1);", "let a_value = compute(1);", end);
+        let end = "column 6, the file has `ο` (U+03BF) where old_string has `o`";
+        ends("let cοlour = mix(red);", "let colour = mix(red);", end);
+    }
+
+    // Q49
+    #[test]
+    fn another_number_of_blank_lines_is_told_where_they_begin_to_differ() {
+        let end = "lines 1 to 3 are the closest: in line 3, column 1, the file has the end of the line \
+                   where old_string has `s`";
+        ends("first();\n\n\nsecond();\n", "first();\n\nsecond();", end);
     }
 }

@@ -58,9 +58,16 @@ impl Folding {
             Self::Lookalikes | Self::UnicodeForm if text.is_ascii() => Self::Blanks.of_part(text),
             Self::Lookalikes => lookalikes_folded(text).into(),
             Self::UnicodeForm => lookalikes_folded(text).nfc().collect::<String>().into(),
-            Self::Case => Self::UnicodeForm.of_part(text).to_lowercase().into(),
+            Self::Case => small(&Self::UnicodeForm.of_part(text)).into(),
         }
     }
+}
+
+/// The text in small letters. `str::to_lowercase` would make one of two letters of a sigma, depending on what
+/// stands around it; here all three sigmas are one letter.
+fn small(text: &str) -> String {
+    let letters = text.chars().flat_map(char::to_lowercase);
+    letters.map(|letter| if letter == 'ς' { 'σ' } else { letter }).collect()
 }
 
 fn by_line<'text>(text: &'text str, trim: impl Fn(&'text str) -> &'text str) -> String {
@@ -142,29 +149,38 @@ pub fn unescaped(text: &str) -> Unescaped<'_> {
     Unescaped { text: plain.into(), undone }
 }
 
-/// What tools print between a line's number and the line.
-const SEPARATORS: [&str; 9] = ["\t", "→", " | ", "|", "│", ": ", ":", "-", " "];
+/// What tools print between a line's number and the line. `grep -n` has one for matches and another for the
+/// lines around them.
+const SEPARATORS: [&[&str]; 9] =
+    [&["\t"], &["→"], &[" | "], &["|"], &["│"], &[": "], &[":", "-"], &["  "], &[" "]];
 
-/// The text without the line numbers with which all its lines begin, for each separator that fits. The last
-/// of the lines may be empty, and of an empty line a tool may print the number alone.
+/// The text without the line numbers with which all its lines begin, for each tool's separators if they fit.
+/// The last of the lines may be empty. An empty line may lack the blanks at the end of its separator.
 pub fn without_line_numbers(text: &str) -> impl Iterator<Item = String> {
-    SEPARATORS.into_iter().filter_map(move |separator| {
+    SEPARATORS.into_iter().filter_map(move |separators| {
         let mut plain = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
             let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-            let after =
-                line.trim_start_matches(' ').trim_start_matches(|it: char| it.is_ascii_digit());
-            let has_number =
-                line[..line.len() - after.len()].ends_with(|it: char| it.is_ascii_digit());
-            if !has_number {
-                return None;
-            }
-            let rest = after.strip_prefix(separator).or_else(|| after.is_empty().then_some(""))?;
-            plain.push_str(rest);
+            let after = after_number(line)?;
+            plain.push_str(separators.iter().find_map(|separator| {
+                let is_empty_line = after == separator.trim_end();
+                after.strip_prefix(separator).or_else(|| is_empty_line.then_some(""))
+            })?);
             plain.push_str(end);
         }
         Some(plain)
     })
+}
+
+/// The rest of a line after a number such as ` 7`, or `L7` before a colon.
+fn after_number(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(' ');
+    let number = line.strip_prefix('L').unwrap_or(line);
+    let after = number.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_number = after.len() < number.len();
+    // `L1 cache` is a text.
+    let is_labelled_by_tool = line.len() == number.len() || after.starts_with(':');
+    (is_number && is_labelled_by_tool).then_some(after)
 }
 
 #[cfg(test)]
@@ -187,6 +203,9 @@ mod tests {
         assert_eq!(first("1→a").as_deref(), Some("a"));
         assert_eq!(first("7: a\n8: b").as_deref(), Some("a\nb"));
         assert_eq!(first("7: a\nb"), None);
+        assert_eq!(first("L7: a"), Some("a".to_owned()));
+        assert_eq!(first("La: a"), None);
+        assert_eq!(first("L1 cache"), None);
         assert_eq!(first(""), Some(String::new()));
     }
 

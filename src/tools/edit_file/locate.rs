@@ -105,6 +105,7 @@ mod tests {
         }
     }
 
+    // Q66
     #[test]
     fn a_million_places_are_counted_and_ten_are_told() {
         let text = "a".repeat(1 << 20);

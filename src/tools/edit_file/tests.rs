@@ -35,10 +35,25 @@ fn run(sandbox: &Sandbox, request: &EditFileRequest) -> Result<EditFileOutput, F
     edit_file(sandbox, request, FAST, &|| false)
 }
 
+/// [`run`], after a dry run, which must come to the same and write nothing (Q84).
+fn run_after_dry_run(
+    (folder, sandbox): &(TempDir, Sandbox),
+    request: &EditFileRequest,
+) -> Result<EditFileOutput, Failure> {
+    let before = fs::read(folder.path().join("a.txt")).unwrap();
+    let dry = run(sandbox, &EditFileRequest { dry_run: true, ..request.clone() });
+    assert_eq!(fs::read(folder.path().join("a.txt")).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let done = run(sandbox, request);
+    assert_eq!(dry.map(|answer| EditFileOutput { applied: true, ..answer }), done);
+    done
+}
+
 /// The file's bytes after some edits.
 fn edited(content: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, Failure> {
-    let (folder, sandbox) = workspace(content);
-    let answer = run(&sandbox, &request(edits))?;
+    let scene = workspace(content);
+    let answer = run_after_dry_run(&scene, &request(edits))?;
+    let (folder, _) = scene;
     let bytes = fs::read(folder.path().join("a.txt")).unwrap();
     assert_eq!(answer.sha256, hash::to_hex(&hash::sha256(&bytes)));
     assert_eq!(answer.byte_length, bytes.len() as u64);
@@ -46,34 +61,91 @@ fn edited(content: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, Failure> {
 }
 
 fn code_of(content: &[u8], edits: Vec<Edit>) -> &'static str {
-    let (folder, sandbox) = workspace(content);
-    let failure = run(&sandbox, &request(edits)).unwrap_err();
+    let scene = workspace(content);
+    let failure = run_after_dry_run(&scene, &request(edits)).unwrap_err();
+    let (folder, _) = scene;
     assert_eq!(fs::read(folder.path().join("a.txt")).unwrap(), content);
     assert!(failure.to_string().ends_with(": a.txt"), "{failure}");
     failure.code().as_str()
 }
 
+// Q01, Q02, Q04, Q52, Q54, Q87
 #[test]
 fn a_replacement_is_taken_literally() {
-    for new in
-        ["$& ok", "$$", "$1", "$'", "$`", "$<n>", "\\title{}", "'\\0'", "\\t", "<<<<<<< SEARCH"]
-    {
+    for new in [
+        "$& ok",
+        "$$",
+        "$1",
+        "$'",
+        "$`",
+        "$<n>",
+        "\\title{}",
+        "'\\0'",
+        "\\t",
+        "\\'",
+        "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE",
+        "```rust\n```",
+        "two blanks at the end  \nof a line\t",
+    ] {
         let bytes = edited(b"log(\"done\");\n", vec![edit("done", new)]).unwrap();
         assert_eq!(bytes, format!("log(\"{new}\");\n").as_bytes());
+        let all = Edit { replace_all: true, ..edit("done", new) };
+        let bytes = edited(b"done, and done\n", vec![all]).unwrap();
+        assert_eq!(bytes, format!("{new}, and {new}\n").as_bytes());
     }
     let old = ".*+?^${}()|[]\\/";
     assert_eq!(edited(old.as_bytes(), vec![edit(old, "x")]).unwrap(), b"x");
 }
 
+// Q06, Q07, Q09, Q11, Q12, Q14, T17
 #[test]
 fn line_ends_are_those_of_the_file() {
-    let bytes = edited(b"a\r\nb\nc\r\n", vec![edit("b", "x\ny")]).unwrap();
-    assert_eq!(bytes, b"a\r\nx\ny\nc\r\n");
-    assert_eq!(edited(b"a\r\nb", vec![edit("b", "b\nc")]).unwrap(), b"a\r\nb\r\nc");
-    assert_eq!(edited(b"a\nb\n", vec![edit("a\r\nb", "x\r\ny")]).unwrap(), b"x\ny\n");
-    assert_eq!(edited(b"a", vec![edit("a", "b\nc")]).unwrap(), b"b\nc");
+    for (content, old, new, expected) in [
+        ("a\r\nb\r\n", "a\r\nb", "x\r\ny", "x\r\ny\r\n"),
+        ("a\r\nb\r\n", "a\nb", "x\ny", "x\r\ny\r\n"),
+        ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
+        ("a\r\nb\nc\r\n", "b", "x\ny", "a\r\nx\ny\nc\r\n"),
+        ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc"),
+        ("a", "a", "b\nc", "b\nc"),
+        // A CR alone is text.
+        ("a\n\r", "\r", "b", "a\nb"),
+        ("a\n\r", "\n\r", "\nb\n", "a\nb\n"),
+    ] {
+        let bytes = edited(content.as_bytes(), vec![edit(old, new)]).unwrap();
+        assert_eq!(bytes, expected.as_bytes(), "{content:?}");
+    }
+    let both = vec![edit("a\r\nb", "1\r\n2"), edit("c\nd", "3\n4")];
+    assert_eq!(edited(b"a\r\nb\r\nc\r\nd\r\n", both).unwrap(), b"1\r\n2\r\n3\r\n4\r\n");
 }
 
+// Q19, Q86, Q92
+#[test]
+fn nothing_is_added_to_a_replacement_or_taken_from_the_rest() {
+    for (content, old, new, expected) in [
+        ("a\nb", "b", "b\n", "a\nb\n"),
+        ("a\nb\n", "b\n", "b", "a\nb"),
+        ("a\nb\nc\n", "b", "x", "a\nx\nc\n"),
+        ("a\nb\nc\n", "b\n", "x\n", "a\nx\nc\n"),
+        ("all:\n\tcc a.c\t# x\n\n\tcc b.c\n", "b.c", "d.c", "all:\n\tcc a.c\t# x\n\n\tcc d.c\n"),
+    ] {
+        let bytes = edited(content.as_bytes(), vec![edit(old, new)]).unwrap();
+        assert_eq!(bytes, expected.as_bytes(), "{content:?}");
+    }
+}
+
+// Q56, Q57, Q94
+#[test]
+fn lines_that_are_only_alike_are_never_replaced() {
+    let block = b"if ready {\n    start();\n    report(1);\n}\n";
+    let code = code_of(block, vec![edit("if ready {\n    begin();\n    tell();\n}", "x")]);
+    assert_eq!(code, "NO_MATCH");
+    let twice = b"  open();\n  close();\n    open();\n    close();\n";
+    assert_eq!(code_of(twice, vec![edit("open();\nclose();", "x")]), "NO_MATCH");
+    assert_eq!(code_of(twice, vec![edit("open();", "x")]), "MULTIPLE_MATCHES");
+    assert_eq!(code_of(b"a\nb = 1\nc\n", vec![edit("  b = 1  ", "b = 2")]), "NO_MATCH");
+}
+
+// Q16, Q17
 #[test]
 fn a_byte_order_mark_stays_and_is_never_doubled() {
     let bytes = edited("\u{FEFF}a\n".as_bytes(), vec![edit("\u{FEFF}a", "\u{FEFF}b")]).unwrap();
@@ -83,11 +155,13 @@ fn a_byte_order_mark_stays_and_is_never_doubled() {
     assert_eq!(bytes, b"ac");
 }
 
+// Q22
 #[test]
 fn a_whole_file_may_be_emptied() {
     assert_eq!(edited(b"a\nb\n", vec![edit("a\nb\n", "")]).unwrap(), b"");
 }
 
+// Q29, Q32, Q59, Q61, T02, T06, T14
 #[test]
 fn a_refused_edit_leaves_the_file_alone() {
     assert_eq!(code_of(b"a\r\n", vec![edit("a\n", "a\r\n")]), "NO_CHANGE");
@@ -97,6 +171,55 @@ fn a_refused_edit_leaves_the_file_alone() {
     assert_eq!(code_of(b"ab", vec![edit("a", ""), edit("b", "ab")]), "NO_CHANGE");
     assert_eq!(code_of(b"caf\xE9 ab", vec![edit("ab", "b")]), "BINARY_NOT_SUPPORTED");
     assert_eq!(code_of(b"\xFF\xFEa\0", vec![edit("a", "b")]), "BINARY_NOT_SUPPORTED");
+}
+
+// Q27
+#[test]
+fn faults_are_told_in_the_order_of_their_codes_and_then_of_the_edits() {
+    let with_mark = "\u{FEFF}a b".as_bytes();
+    let told = |edits: Vec<Edit>, expected: Option<Sha256Digest>| {
+        let (_folder, sandbox) = workspace(with_mark);
+        let request = EditFileRequest { expected, ..request(edits) };
+        let failure = run(&sandbox, &request).unwrap_err();
+        (failure.code().as_str(), failure.details().first().cloned())
+    };
+    let at = |index| Some(("edit_index", Detail::Number(index)));
+    let (same, mark, missing) = (edit("z", "z"), edit("\u{FEFF}", "z"), edit("y", "z"));
+    let all = vec![missing.clone(), same.clone(), mark.clone(), same.clone(), mark.clone()];
+    assert_eq!(told(all, None), ("INVALID_ARGUMENT", at(2)));
+    // Also where both texts are the mark.
+    assert_eq!(told(vec![edit("\u{FEFF}", "\u{FEFF}")], None), ("INVALID_ARGUMENT", at(0)));
+    let all = vec![missing.clone(), same.clone(), same.clone()];
+    assert_eq!(told(all, None), ("NO_CHANGE", at(1)));
+    assert_eq!(told(vec![same.clone()], Some(hash::sha256(b""))).0, "STALE");
+    let all = vec![edit("a", "c"), missing.clone(), missing];
+    assert_eq!(told(all, None), ("NO_MATCH", at(1)));
+}
+
+#[test]
+fn only_where_a_file_may_be_made_is_it_said() {
+    let (folder, sandbox) = workspace(b"a");
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let says = |path: &str| {
+        let request = EditFileRequest { path: path.to_owned(), ..request(vec![edit("a", "b")]) };
+        let failure = run(&sandbox, &request).unwrap_err();
+        assert_eq!(failure.code(), ErrorCode::NotFound, "{path}");
+        failure.to_string().contains("create it")
+    };
+    for path in ["quite-new.md", "some/where/quite-new.md", "folder/quite-new.md"] {
+        assert!(says(path), "{path}");
+    }
+    for path in ["a.txt/", "a.txt/quite-new.md", "quite-new/"] {
+        assert!(!says(path), "{path}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nothing", folder.path().join("dangling")).unwrap();
+        std::os::unix::fs::symlink("no/thing", folder.path().join("deep")).unwrap();
+        for path in ["dangling", "deep", "dangling/quite-new.md"] {
+            assert!(!says(path), "{path}");
+        }
+    }
 }
 
 #[test]
@@ -110,6 +233,7 @@ fn a_file_over_the_limit_is_refused_before_and_after() {
     assert_eq!(code_of(&content, vec![edit("b", "c")]), "SIZE_LIMIT_EXCEEDED");
 }
 
+// Q74, T19
 #[test]
 fn a_hash_that_is_not_the_files_is_stale() {
     let (folder, sandbox) = workspace(b"a");
@@ -121,8 +245,63 @@ fn a_hash_that_is_not_the_files_is_stale() {
     assert_eq!(failure.details(), [("sha256", present)]);
     let fresh =
         EditFileRequest { expected: Some(hash::sha256(b"a")), ..request(vec![edit("a", "c")]) };
+    // Touched, and with the same bytes.
+    let file = fs::File::options().write(true).open(folder.path().join("a.txt")).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    drop(file);
     run(&sandbox, &fresh).unwrap();
     assert_eq!(fs::read(folder.path().join("a.txt")).unwrap(), b"c");
+}
+
+/// Edits `a.txt` from "1 a" while another program writes "2 a" into it, between reading and writing.
+fn edited_during(expected: Option<Sha256Digest>) -> (Result<EditFileOutput, Failure>, Vec<u8>) {
+    let (folder, sandbox) = workspace(b"1 a");
+    let file = folder.path().join("a.txt");
+    let asked = std::cell::Cell::new(0);
+    let cancelled = || {
+        // Asked before the file is opened, for the edit, and before the write.
+        asked.set(asked.get() + 1);
+        if asked.get() == 3 {
+            fs::write(&file, "2 a").unwrap();
+        }
+        false
+    };
+    let request = EditFileRequest { expected, ..request(vec![edit("a", "b")]) };
+    let answer = edit_file(&sandbox, &request, FAST, &cancelled);
+    assert!(asked.get() >= 3);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    (answer, fs::read(&file).unwrap())
+}
+
+// Q76
+#[test]
+fn a_file_that_changes_between_reading_and_writing_is_edited_anew() {
+    let (answer, bytes) = edited_during(None);
+    assert_eq!(bytes, b"2 b");
+    assert_eq!(answer.unwrap().before_sha256, hash::to_hex(&hash::sha256(b"2 a")));
+}
+
+// Q77
+#[test]
+fn with_a_hash_it_is_stale_and_stays_as_the_other_program_has_left_it() {
+    let (answer, bytes) = edited_during(Some(hash::sha256(b"1 a")));
+    assert_eq!(bytes, b"2 a");
+    let failure = answer.unwrap_err();
+    assert_eq!(failure.code(), ErrorCode::Stale);
+    let present = Detail::Text(hash::to_hex(&hash::sha256(b"2 a")));
+    assert_eq!(failure.details(), [("sha256", present)]);
+}
+
+// Q62
+#[test]
+fn a_nul_far_from_the_start_is_text_and_stays() {
+    let mut content = vec![b'a'; 10_000];
+    content[100] = b'b';
+    content[9_000] = 0;
+    let bytes = edited(&content, vec![edit("b", "c")]).unwrap();
+    assert_eq!((bytes[100], bytes[9_000], bytes.len()), (b'c', 0, 10_000));
+    content[8_000] = 0;
+    assert_eq!(code_of(&content, vec![edit("b", "c")]), "BINARY_NOT_SUPPORTED");
 }
 
 #[test]
@@ -162,6 +341,7 @@ fn a_cr_before_a_line_end_becomes_part_of_it() {
     assert!(answer.diff.text.ends_with("@@ -1,2 +1,2 @@\n-a\rx\n+a\n b\n"), "{}", answer.diff.text);
 }
 
+// Q89
 #[test]
 fn a_path_is_refused_by_its_spelling_and_then_by_the_scope() {
     let (_folder, sandbox) = workspace(b"a");
@@ -247,6 +427,7 @@ fn a_diff_applies_with_git_and_with_patch() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
+    // Q64
     #[test]
     fn bytes_outside_the_spans_stay_and_the_view_is_replaced(
         mark in any::<bool>(),

@@ -18,6 +18,7 @@ fn overlap(edit: usize, other: usize) -> Result<String, Misfit> {
     Err(Misfit::Overlap { edit, other })
 }
 
+// T01
 #[test]
 fn the_order_of_edits_does_not_matter() {
     let text = "one\ntwo\nthree\n";
@@ -25,6 +26,7 @@ fn the_order_of_edits_does_not_matter() {
     assert_eq!(edited(text, &edits).unwrap(), "1\ntwo\n3\n");
 }
 
+// T11
 #[test]
 fn two_lines_are_exchanged_by_two_edits() {
     // One after the other, the second edit would find two places.
@@ -33,11 +35,13 @@ fn two_lines_are_exchanged_by_two_edits() {
     assert_eq!(edited("a1\nb1\n", &edits).unwrap(), "b2\na2\n");
 }
 
+// T07
 #[test]
 fn spans_that_touch_are_fine() {
     assert_eq!(edited("abcd", &[edit("ab", "1"), edit("cd", "2")]).unwrap(), "12");
 }
 
+// T06, T09
 #[test]
 fn spans_that_share_a_character_are_refused() {
     assert_eq!(edited("abcd", &[edit("abc", "1"), edit("bcd", "2")]), overlap(1, 0));
@@ -45,6 +49,7 @@ fn spans_that_share_a_character_are_refused() {
     assert_eq!(edited("xaxa", &[all("a", "1"), edit("xaxa", "2")]), overlap(1, 0));
 }
 
+// T04
 #[test]
 fn an_edit_that_matches_what_an_earlier_one_writes_is_refused() {
     // Twice one after the other, once in the text as it was.
@@ -87,6 +92,7 @@ fn edits_that_multiply_each_other_end_without_the_memory_for_it() {
     assert_eq!(edited(&"a".repeat(11), &[large]), Err(Misfit::TooLarge { size }));
 }
 
+// Q34, Q36, Q37
 #[test]
 fn all_places_are_taken_from_the_left_in_one_pass() {
     assert_eq!(edited("aaaa", &[all("aa", "a")]).unwrap(), "aa");
