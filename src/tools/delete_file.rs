@@ -62,7 +62,7 @@ pub fn parse(
     options: ChangeOptions,
     inside: impl FnOnce(&str) -> Option<String>,
 ) -> Result<EntryPath, Failure> {
-    entry_change::parse("path", &request.path, options, inside)
+    entry_change::parse_below_root("path", &request.path, options, inside)
 }
 
 /// Deletes an entry. A link is deleted itself, and never its target. `cancelled` is asked until the entry

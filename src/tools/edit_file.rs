@@ -12,7 +12,8 @@
 //! ```
 //! use ringfence::path::EntryPath;
 //! use ringfence::sandbox::Sandbox;
-//! use ringfence::tools::edit_file::{Edit, EditFileOptions, EditFileRequest, edit_file};
+//! use ringfence::tools::edit_file::{Edit, EditFileRequest, edit_file};
+//! use ringfence::tools::entry_change::ChangeOptions;
 //!
 //! let workspace = tempfile::tempdir()?;
 //! std::fs::write(workspace.path().join("a.txt"), "one\r\ntwo\r\n")?;
@@ -25,7 +26,7 @@
 //!     expected: None,
 //!     dry_run: false,
 //! };
-//! let edited = edit_file(&sandbox, &request, EditFileOptions::default(), &|| false)?;
+//! let edited = edit_file(&sandbox, &request, ChangeOptions::default(), &|| false)?;
 //! assert_eq!((edited.replacements, edited.start_line, edited.end_line), (1, 2, 3));
 //! assert_eq!(std::fs::read(workspace.path().join("a.txt"))?, b"one\r\n2\r\n3\r\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,11 +37,11 @@ use std::borrow::Cow;
 use self::closest::closest;
 pub use self::plan::Edit;
 use self::plan::{Misfit, Span, plan, replaced, replacements};
-use super::create_file::{Durability, WriteScope};
+use super::entry_change::{self, ChangeOptions, stale};
 use super::failure::{Detail, ErrorCode, Failure};
 use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest};
-use crate::path::{EntryPath, WorkspacePath, shown_path};
+use crate::path::{EntryPath, WorkspacePath};
 use crate::sandbox::{
     Expected, FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError,
 };
@@ -83,15 +84,6 @@ pub struct EditFileRequest {
     pub dry_run: bool,
 }
 
-/// The options of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct EditFileOptions {
-    /// How far tools may write.
-    pub write_scope: WriteScope,
-    /// Whether success means that the file has reached the disk.
-    pub durability: Durability,
-}
-
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditFileOutput {
@@ -117,32 +109,18 @@ pub struct EditFileOutput {
     pub line_count: u64,
 }
 
-/// Refuses a call that would write where the host lets its tools write nothing. No disk is looked at:
+/// Parses the path, and refuses the call where the host lets its tools write nothing. No disk is looked at:
 /// `inside` gives the part of an absolute path beneath the root, by its spelling.
 ///
 /// # Errors
 ///
-/// `READ_ONLY`; but a path that is `INVALID_ARGUMENT` comes first.
-pub fn refuse_read_only(
+/// `INVALID_ARGUMENT`, `READ_ONLY` or `SANDBOX_VIOLATION`, in this order.
+pub fn parse(
     request: &EditFileRequest,
-    options: EditFileOptions,
-    inside: impl FnOnce(&str) -> Option<String>,
-) -> Result<(), Failure> {
-    if options.write_scope != WriteScope::ReadOnly {
-        return Ok(());
-    }
-    match parse_path(request, inside) {
-        Err(failure) if failure.code() == ErrorCode::InvalidArgument => Err(failure),
-        _ => Err(Failure::read_only().at(shown_path(&request.path))),
-    }
-}
-
-fn parse_path(
-    request: &EditFileRequest,
+    options: ChangeOptions,
     inside: impl FnOnce(&str) -> Option<String>,
 ) -> Result<EntryPath, Failure> {
-    EntryPath::parse(&request.path, inside)
-        .map_err(|refusal| Failure::of_entry_spelling(&refusal, "path", &request.path))
+    entry_change::parse("path", &request.path, options, inside)
 }
 
 /// Edits a file. `cancelled` is asked before the file is read, and before the new one becomes visible.
@@ -154,13 +132,11 @@ fn parse_path(
 pub fn edit_file(
     sandbox: &Sandbox,
     request: &EditFileRequest,
-    options: EditFileOptions,
+    options: ChangeOptions,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<EditFileOutput, Failure> {
     let inside = |absolute: &str| sandbox.part_inside(absolute);
-    let path =
-        refuse_read_only(request, options, inside).and_then(|()| parse_path(request, inside));
-    let edited = path.and_then(|path| {
+    let edited = parse(request, options, inside).and_then(|path| {
         let editing = Editing { sandbox, request, options, path: &path, cancelled };
         editing.run().map_err(|failure| failure.at(path.as_path().as_shown()))
     });
@@ -171,7 +147,7 @@ pub fn edit_file(
 struct Editing<'call> {
     sandbox: &'call Sandbox,
     request: &'call EditFileRequest,
-    options: EditFileOptions,
+    options: ChangeOptions,
     path: &'call EntryPath,
     cancelled: &'call dyn Fn() -> bool,
 }
@@ -429,7 +405,7 @@ impl Editing<'_> {
             bytes: edited,
             overwrite: true,
             expected: Some(Expected::Bytes(before)),
-            durable: self.options.durability == Durability::Full,
+            durable: self.options.is_durable(),
         };
         match self.sandbox.replace_file(self.path, &content, self.cancelled) {
             Ok(_) => Ok(()),
@@ -494,12 +470,6 @@ fn common_end(one: &str, other: &str) -> usize {
 fn contended() -> Failure {
     let sentence = "other programs keep changing the file; try again";
     Failure::new(ErrorCode::Contended, sentence)
-}
-
-fn stale(present: &Sha256Digest) -> Failure {
-    let sentence =
-        "the file has changed since it was read, so its hash is not expected_hash: read it again";
-    Failure::new(ErrorCode::Stale, sentence).with("sha256", Detail::Text(hash::to_hex(present)))
 }
 
 fn not_read(error: ReadError) -> Failure {

@@ -27,8 +27,7 @@ impl ChangeOptions {
     }
 }
 
-/// Parses the path of an entry that is moved or deleted, which the workspace root never is. `inside` gives
-/// the part of an absolute path beneath the root.
+/// Parses the path of a file that is edited. `inside` gives the part of an absolute path beneath the root.
 ///
 /// # Errors
 ///
@@ -40,9 +39,34 @@ pub(super) fn parse(
     options: ChangeOptions,
     inside: impl FnOnce(&str) -> Option<String>,
 ) -> Result<EntryPath, Failure> {
-    let parsed = EntryPath::parse(given, inside)
+    refuse_read_only(parse_spelling(argument, given, inside), given, options)
+}
+
+/// [`parse`] for an entry that is moved or deleted, which the workspace root never is.
+pub(super) fn parse_below_root(
+    argument: &str,
+    given: &str,
+    options: ChangeOptions,
+    inside: impl FnOnce(&str) -> Option<String>,
+) -> Result<EntryPath, Failure> {
+    let parsed = parse_spelling(argument, given, inside);
+    refuse_read_only(parsed.and_then(|path| refuse_root(argument, path)), given, options)
+}
+
+fn parse_spelling(
+    argument: &str,
+    given: &str,
+    inside: impl FnOnce(&str) -> Option<String>,
+) -> Result<EntryPath, Failure> {
+    EntryPath::parse(given, inside)
         .map_err(|refusal| Failure::of_entry_spelling(&refusal, argument, given))
-        .and_then(|path| refuse_root(argument, path));
+}
+
+fn refuse_read_only(
+    parsed: Result<EntryPath, Failure>,
+    given: &str,
+    options: ChangeOptions,
+) -> Result<EntryPath, Failure> {
     match parsed {
         Err(failure) if failure.code() == ErrorCode::InvalidArgument => Err(failure),
         _ if options.write_scope == WriteScope::ReadOnly => {

@@ -74,8 +74,8 @@ pub fn parse(
     options: ChangeOptions,
     inside: impl Fn(&str) -> Option<String>,
 ) -> Result<Paths, Failure> {
-    let from = entry_change::parse("path", &request.path, options, &inside);
-    let to = entry_change::parse("to", &request.to, options, &inside);
+    let from = entry_change::parse_below_root("path", &request.path, options, &inside);
+    let to = entry_change::parse_below_root("to", &request.to, options, &inside);
     match (from, to) {
         (Ok(from), Ok(to)) => Ok(Paths { from, to }),
         (Err(first), Err(second)) => {

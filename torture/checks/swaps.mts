@@ -119,7 +119,7 @@ interface Tally {
   kept: string[];
 }
 
-type Action = "read" | "list" | "search" | "write" | "edit";
+type Action = "read" | "list" | "search" | "write" | "edit" | "move";
 
 /** The names of the actions and of their controls in the table. */
 const ACTIONS: Record<Action, { name: string; control: string }> = {
@@ -127,6 +127,7 @@ const ACTIONS: Record<Action, { name: string; control: string }> = {
   list: { name: "listing", control: "lstat, then readdir" },
   search: { name: "searching", control: "lstat, then readFile" },
   write: { name: "creating", control: "realpath, then write" },
+  move: { name: "moving and deleting", control: "realpath, then rename or rm" },
   edit: { name: "editing", control: "realpath, then read and write" },
 };
 
@@ -163,7 +164,7 @@ export async function* underSwaps(setting: Setting, actions: Action[]): AsyncIte
 }
 
 function amount({ scale }: Setting, action: Action): number {
-  if (action === "edit") return scale.of(600, 20_000);
+  if (action === "edit" || action === "move") return scale.of(600, 20_000);
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
 }
 
@@ -229,7 +230,7 @@ async function fight(settings: Attack, base: string) {
   fs.mkdirSync(root);
   fs.mkdirSync(path.join(outside, "low"), { recursive: true });
   shape.lay(place);
-  const isWriting = action === "write" || action === "edit";
+  const isWriting = action === "write" || action === "edit" || action === "move";
   const steps = ((isWriting && shape.writing) || shape.reading)(place);
 
   const { folder, homes, clears = false, fresh = null } = shape;

@@ -110,6 +110,34 @@ export function naive(root) {
       }
     },
 
+    /**
+     * @param {string} relative
+     * @param {string} to
+     */
+    async move(relative, to) {
+      const [absolute, target] = [path.join(root, relative), path.join(root, to)];
+      try {
+        demandInside(absolute);
+        demandInside(target);
+        fs.renameSync(absolute, target);
+        return undefined;
+      } catch (error) {
+        return codeOf(error);
+      }
+    },
+
+    /** @param {string} relative */
+    async remove(relative) {
+      const absolute = path.join(root, relative);
+      try {
+        demandInside(absolute);
+        fs.rmSync(absolute, { recursive: true });
+        return undefined;
+      } catch (error) {
+        return codeOf(error);
+      }
+    },
+
     /** Answers of the naive way are not judged. */
     unexpected: () => false,
     close() {},

@@ -3,8 +3,10 @@
 import {
   createFile,
   createFileSync,
+  deleteFile,
   editFile,
   findFiles,
+  moveFile,
   readBytes,
   readFile,
   readFileSync,
@@ -148,6 +150,33 @@ function ringfence({ root, containment }) {
           error
         );
         return { told: JSON.stringify({ message, closest }), code };
+      }
+    },
+
+    /**
+     * @param {string} path
+     * @param {string} to
+     * @param {number} turn
+     */
+    async move(path, to, turn) {
+      try {
+        await moveFile(turn % 8 < 4 ? workspace : context, { path, to });
+        return undefined;
+      } catch (error) {
+        return /** @type {import("../../index.js").MoveFileError} */ (error).code;
+      }
+    },
+
+    /**
+     * @param {string} path
+     * @param {number} turn
+     */
+    async remove(path, turn) {
+      try {
+        await deleteFile(turn % 8 < 4 ? workspace : context, { path, recursive: true });
+        return undefined;
+      } catch (error) {
+        return /** @type {import("../../index.js").DeleteFileError} */ (error).code;
       }
     },
 

@@ -15,7 +15,7 @@ import { openSubject } from "./subjects.mjs";
  * @property {string} subject "ringfence", or the name of another package.
  * @property {string} [packages] The folder that other packages are installed in.
  * @property {string | null} containment What ringfence must call its tier.
- * @property {"read" | "list" | "search" | "write" | "edit"} action
+ * @property {"read" | "list" | "search" | "write" | "edit" | "move"} action
  * @property {string} root
  * @property {string} outside What must neither be read nor changed.
  * @property {string} folder The folder on the attacked way, relative to the root.
@@ -192,6 +192,36 @@ async function editOnce(side, tally, turn, guard) {
 }
 
 /**
+ * Moves a file of the attacked folder to the root and back, deletes it and makes it anew, in turns.
+ *
+ * @param {Subject} side
+ * @param {Tally} tally
+ * @param {number} turn
+ * @param {Guard} guard
+ */
+async function moveOnce(side, tally, turn, guard) {
+  const [name, moved] = [within("a.txt"), "moved.txt"];
+  const steps = [
+    () => side.move(name, moved, turn),
+    () => side.move(moved, name, turn),
+    () => side.remove(name, turn),
+    () => side.write(name, INSIDE, false, turn),
+  ];
+  const code = await steps[turn % steps.length]?.();
+  tally.count(code);
+  const changed = guard.look();
+  const isLeak = fs.existsSync(at(moved)) && fs.readFileSync(at(moved), "utf8") !== INSIDE;
+  if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
+  else if (isLeak) tally.violation("the file outside was moved in");
+  else if (code && !EXPECTED_OF_MOVES.has(code) && side.unexpected(code))
+    tally.violation(`refused as ${code}`);
+  if (isLeak) fs.rmSync(at(moved));
+}
+
+/** A step that was refused leaves the next one nothing to do. */
+const EXPECTED_OF_MOVES = new Set(["NOT_FOUND", "ALREADY_EXISTS", "CONTENDED", "FileExists"]);
+
+/**
  * @param {string} absolute
  * @param {string} text
  */
@@ -234,6 +264,7 @@ const [tally, naiveTally] = [new Tally(), new Tally()];
 const guard = new Guard();
 const actions = {
   ...{ read: readOnce, list: listOnce, search: searchOnce, write: writeOnce, edit: editOnce },
+  ...{ move: moveOnce },
 };
 const once = actions[job.action];
 

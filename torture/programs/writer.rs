@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use ringfence::path::NewFilePath;
 use ringfence::sandbox::{NewContent, Sandbox};
 use ringfence::tools::create_file::Durability;
-use ringfence::tools::edit_file::{Edit, EditFileOptions, EditFileRequest, edit_file};
+use ringfence::tools::edit_file::{Edit, EditFileRequest, edit_file};
+use ringfence::tools::entry_change::ChangeOptions;
 
 /// How many new files are kept.
 const KEPT: usize = 4;
@@ -79,7 +80,7 @@ fn editor(root: &Path) -> Result<WriteOnce, Box<dyn Error>> {
             dry_run: false,
         };
         let durability = if turn % 8 == 0 { Durability::Full } else { Durability::None };
-        let options = EditFileOptions { durability, ..EditFileOptions::default() };
+        let options = ChangeOptions { durability, ..ChangeOptions::default() };
         edit_file(&tiers[turn / 2 % 2], &request, options, &|| false)?;
         Ok(())
     }))

@@ -6,13 +6,14 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::change_call::{
-    Arguments, missing, read_args, read_expected_hash, read_flag, read_path, run_change,
+    Arguments, change_options, missing, read_args, read_expected_hash, read_flag, read_path,
+    refuse_read_only, run_change,
 };
 use super::context::Context;
 use super::failure::{HasErrorName, opened_at};
 use crate::argument::{ArgumentError, Got};
 use crate::tools::edit_file::{
-    self as core, Edit, EditFileOptions, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
+    self as core, Edit, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
 };
 use crate::tools::failure::Failure;
 
@@ -87,11 +88,10 @@ fn run(
     request: &EditFileRequest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<core::EditFileOutput, Failure> {
-    let options = EditFileOptions {
-        write_scope: context.create.write_scope,
-        durability: context.create.durability,
-    };
-    core::refuse_read_only(request, options, |absolute| context.part_inside(absolute))?;
+    let options = change_options(context);
+    refuse_read_only(options, || {
+        core::parse(request, options, |absolute| context.part_inside(absolute))
+    })?;
     let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
     core::edit_file(&sandbox, request, options, cancelled)
 }

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::text::{InvalidUtf8, decode};
+use crate::tools::create_file::{Durability, WriteScope};
 
 fn workspace(content: &[u8]) -> (TempDir, Sandbox) {
     let folder = tempfile::tempdir().unwrap();
@@ -28,8 +29,8 @@ fn request(edits: Vec<Edit>) -> EditFileRequest {
     }
 }
 
-const FAST: EditFileOptions =
-    EditFileOptions { write_scope: WriteScope::WorkspaceWrite, durability: Durability::None };
+const FAST: ChangeOptions =
+    ChangeOptions { write_scope: WriteScope::WorkspaceWrite, durability: Durability::None };
 
 fn run(sandbox: &Sandbox, request: &EditFileRequest) -> Result<EditFileOutput, Failure> {
     edit_file(sandbox, request, FAST, &|| false)
@@ -345,8 +346,8 @@ fn a_cr_before_a_line_end_becomes_part_of_it() {
 #[test]
 fn a_path_is_refused_by_its_spelling_and_then_by_the_scope() {
     let (_folder, sandbox) = workspace(b"a");
-    let read_only = EditFileOptions { write_scope: WriteScope::ReadOnly, ..FAST };
-    let code = |path: &str, options: EditFileOptions| {
+    let read_only = ChangeOptions { write_scope: WriteScope::ReadOnly, ..FAST };
+    let code = |path: &str, options: ChangeOptions| {
         let request = EditFileRequest { path: path.to_owned(), ..request(vec![edit("a", "b")]) };
         edit_file(&sandbox, &request, options, &|| false).unwrap_err().code().as_str()
     };
