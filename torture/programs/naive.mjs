@@ -120,9 +120,9 @@ export function naive(root) {
         demandInside(absolute);
         demandInside(target);
         fs.renameSync(absolute, target);
-        return undefined;
+        return { told: "" };
       } catch (error) {
-        return codeOf(error);
+        return { told: "", code: codeOf(error) };
       }
     },
 
@@ -132,9 +132,9 @@ export function naive(root) {
       try {
         demandInside(absolute);
         fs.rmSync(absolute, { recursive: true });
-        return undefined;
+        return { told: "" };
       } catch (error) {
-        return codeOf(error);
+        return { told: "", code: codeOf(error) };
       }
     },
 

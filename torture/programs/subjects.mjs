@@ -158,29 +158,29 @@ function ringfence({ root, containment }) {
      * @param {string} to
      * @param {number} turn
      */
-    async move(path, to, turn) {
-      try {
-        await moveFile(turn % 8 < 4 ? workspace : context, { path, to });
-        return undefined;
-      } catch (error) {
-        return /** @type {import("../../index.js").MoveFileError} */ (error).code;
-      }
-    },
+    move: (path, to, turn) => outcomeOf(moveFile(turn % 8 < 4 ? workspace : context, { path, to })),
 
     /**
      * @param {string} path
      * @param {number} turn
      */
-    async remove(path, turn) {
-      try {
-        await deleteFile(turn % 8 < 4 ? workspace : context, { path, recursive: true });
-        return undefined;
-      } catch (error) {
-        return /** @type {import("../../index.js").DeleteFileError} */ (error).code;
-      }
-    },
+    remove: (path, turn) =>
+      outcomeOf(deleteFile(turn % 8 < 4 ? workspace : context, { path, recursive: true })),
 
     unexpected: (/** @type {string} */ code) => !EXPECTED.has(code),
     close: () => workspace.close(),
   };
+}
+
+/**
+ * @param {Promise<object>} call
+ * @returns {Promise<{ told: string, code?: string }>}
+ */
+async function outcomeOf(call) {
+  try {
+    return { told: JSON.stringify(await call) };
+  } catch (error) {
+    const { code, message } = /** @type {import("../../index.js").MoveFileError} */ (error);
+    return { told: message, code };
+  }
 }

@@ -178,7 +178,7 @@ async function editOnce(side, tally, turn, guard) {
   const [old, now] = turn % 2 === 0 ? ["side", "SIDE"] : ["SIDE", "side"];
   const { told, code } = await side.edit(within("a.txt"), String(old), String(now), turn);
   tally.count(code);
-  tally.kept.push(...(told.match(/(?<=is kept beside as )\.rf-\w+/g) ?? []));
+  tally.kept.push(...keptIn(told));
   const changed = guard.look();
   if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
   else if (told.includes("secret")) tally.violation(`the file outside was read: ${told}`);
@@ -205,18 +205,30 @@ async function moveOnce(side, tally, turn, guard) {
     () => side.move(name, moved, turn),
     () => side.move(moved, name, turn),
     () => side.remove(name, turn),
-    () => side.write(name, INSIDE, false, turn),
+    async () => ({ told: "", code: await side.write(name, INSIDE, false, turn) }),
   ];
-  const code = await steps[turn % steps.length]?.();
+  const { told = "", code = undefined } = (await steps[turn % steps.length]?.()) ?? {};
   tally.count(code);
+  tally.kept.push(...keptIn(told));
   const changed = guard.look();
-  const isLeak = fs.existsSync(at(moved)) && fs.readFileSync(at(moved), "utf8") !== INSIDE;
+  // A link that leads out may be moved itself.
+  const isLeak = isFile(at(moved)) && fs.readFileSync(at(moved), "utf8") !== INSIDE;
   if (changed.length > 0) tally.violation(`changed outside: ${changed}`);
   else if (isLeak) tally.violation("the file outside was moved in");
   else if (code && !EXPECTED_OF_MOVES.has(code) && side.unexpected(code))
-    tally.violation(`refused as ${code}`);
+    tally.violation(`refused as ${told}`);
   if (isLeak) fs.rmSync(at(moved));
 }
+
+/**
+ * The files that an answer tells to be left.
+ *
+ * @param {string} told
+ */
+const keptIn = (told) => told.match(/(?<=is kept (?:beside )?as )\.rf-\w+/g) ?? [];
+
+/** @param {string} absolute */
+const isFile = (absolute) => fs.lstatSync(absolute, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** A step that was refused leaves the next one nothing to do. */
 const EXPECTED_OF_MOVES = new Set(["NOT_FOUND", "ALREADY_EXISTS", "CONTENDED", "FileExists"]);
