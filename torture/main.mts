@@ -36,7 +36,7 @@ const CHECKS: Check[] = [
 
 const HELP = `npm run torture -- [options]
 
-  --long         the full figures; without it, about two minutes
+  --long         the full figures; without it, about two and a half minutes
   --peers        also attack other packages, installed from npm for the time of the run
   --only NAMES   some of the checks: ${CHECKS.map(({ name }) => name).join(", ")}
   --demand-all   what cannot be run here is a failure

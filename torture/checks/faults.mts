@@ -327,7 +327,8 @@ function wrongAnswer(
     return isKept || code === expected ? undefined : `${code}: ${message}`;
   }
   const codes = [CODES[command.operation] ?? code, isWaiting ? "NOT_FILE" : ""].flat();
-  if (!success && !codes.includes(code)) return `${code}: ${message}`;
+  const isPanic = /please report it/.test(message ?? "");
+  if (!success && (isPanic || !codes.includes(code))) return `${code}: ${message}`;
   return wrongTree(victim.root, command, answer, fault.times > 1);
 }
 
