@@ -8,6 +8,7 @@ use std::ops::Range;
 use fancy_regex::{ByteSet, Expr, Regex, RegexBuilder, RegexInput, RegexOptionsBuilder};
 use memchr::memchr;
 
+use super::crlf_flag;
 use super::{MAX_COMPILED_BYTES, MAX_PARTS, PatternFlaw, PatternOptions, utf16_offset};
 use crate::deadline::{Deadline, Stop};
 use crate::text::line_around;
@@ -37,6 +38,7 @@ const AFTER_WORD: &str = r")(?!\w)";
 
 impl Backtracking {
     pub fn compile(pattern: &str, options: PatternOptions) -> Result<Self, PatternFlaw> {
+        let pattern = &*crlf_flag::ignored_in_text(pattern);
         let flaw = |error: fancy_regex::Error| flaw(&error, pattern);
         let tree = Expr::parse_tree(pattern).map_err(flaw)?;
         if parts(&tree.expr) > MAX_PARTS {
@@ -56,16 +58,22 @@ impl Backtracking {
         };
         // The pattern must compile by itself. Otherwise its `)` could close the group of `BEFORE_WORD`.
         let alone = build(pattern).map_err(flaw)?;
-        let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
-        let (regex, whole) =
-            if options.word { (build(&whole).map_err(flaw)?, &*whole) } else { (alone, pattern) };
+        let (regex, whole) = if options.word {
+            let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
+            // With `(?x)` the pattern may end in a comment.
+            let after_comment = format!("{BEFORE_WORD}{pattern}\n{AFTER_WORD}");
+            let whole = if build(&whole).is_ok() { whole } else { after_comment };
+            (build(&whole).map_err(flaw)?, whole)
+        } else {
+            (alone, pattern.to_owned())
+        };
         let mut bytes = RegexOptionsBuilder::new();
         bytes
             .case_insensitive(options.case_insensitive)
             .multi_line(options.line_anchors)
             .dot_matches_new_line(options.dot_matches_line_feed);
-        let first = bytes.start_bytes(whole).ok().flatten();
-        let required = bytes.required_bytes(whole).map(|bytes| bytes.iter().collect());
+        let first = bytes.start_bytes(&whole).ok().flatten();
+        let required = bytes.required_bytes(&whole).map(|bytes| bytes.iter().collect());
         Ok(Self { regex, first, required: required.unwrap_or_default() })
     }
 

@@ -14,6 +14,7 @@
 mod automaton;
 mod backtracking;
 mod classes;
+mod crlf_flag;
 mod line_feed;
 mod line_pattern;
 
@@ -244,11 +245,12 @@ fn parse(
     } else {
         pattern
     };
-    let ast = match ast::parse::Parser::new().parse(pattern) {
+    let mut ast = match ast::parse::Parser::new().parse(pattern) {
         Ok(ast) => ast,
         Err(error) => return Ok(Err(Box::new(error.into()))),
     };
     classes::check(&ast)?;
+    crlf_flag::ignore_in(&mut ast);
     let mut translator = TranslatorBuilder::new()
         .case_insensitive(options.case_insensitive)
         .multi_line(options.line_anchors)

@@ -243,7 +243,7 @@ fn a_pattern_of_many_classes_is_refused_before_it_is_read() {
 #[test]
 fn a_word_has_no_word_character_beside_it() {
     let word = PatternOptions { word: true, ..PatternOptions::default() };
-    for source in ["id", "id(?=)"] {
+    for source in ["id", "id(?=)", "(?x) id # comment", "(?x) id (?=) # comment"] {
         let found = matches(&compile(source, word), "width id idé (id) id_ id");
         assert_eq!(found, [(6, 8), (15, 17), (23, 25)], "{source}");
     }
@@ -259,6 +259,43 @@ fn matches_may_hold_line_feeds_where_that_is_asked_for() {
     assert!(matches(&compile("^b", multiline), "a\nb").is_empty());
     let anchors = PatternOptions { line_anchors: true, ..multiline };
     assert_eq!(matches(&compile("^b", anchors), "a\nb"), [(2, 3)]);
+}
+
+#[test]
+fn the_flag_of_crlf_mode_changes_nothing() {
+    let texts = ["a\nb\na", "a\rb\ra\n", "\ra\r\nb\r", "\r", "a b\r\r\na"];
+    let patterns = [
+        ("(?R)", "^a$"),
+        ("(?mR)", "^a$"),
+        ("(?mR)", "^.+$"),
+        ("(?Rs)", ".+"),
+        ("(?R)", "^."),
+        ("(?R)", "[^b]+$"),
+    ];
+    for ((flags, source), text) in
+        patterns.into_iter().flat_map(|pattern| texts.map(|text| (pattern, text)))
+    {
+        let plain = flags.replace('R', "");
+        let plain = if plain == "(?)" { String::new() } else { plain };
+        for multiline in [false, true] {
+            let options = PatternOptions { multiline, ..PatternOptions::default() };
+            for look_around in ["", "(?=)"] {
+                let found = |pattern: &str| matches(&compile(pattern, options), text);
+                let expected = found(&format!("{plain}{source}{look_around}"));
+                let group = flags.replace(')', ":");
+                for pattern in [format!("{flags}{source}"), format!("{group}{source})")] {
+                    let found = found(&format!("{pattern}{look_around}"));
+                    assert_eq!(found, expected, "{pattern}{look_around} in {text:?}");
+                }
+            }
+        }
+    }
+    // A flaw stands where it stands.
+    let flaw = Pattern::compile("(?R)(?=a)[z-a]", PatternOptions::default()).unwrap_err();
+    assert_eq!(
+        flaw.offset,
+        Pattern::compile("(?i)(?=a)[z-a]", PatternOptions::default()).unwrap_err().offset
+    );
 }
 
 #[test]
