@@ -27,7 +27,7 @@ struct Paths {
     /// The state of each path, and where its match began.
     alive: Vec<(StateID, usize)>,
     /// For each state the place in `alive` where it stands, if it stands there.
-    places: Vec<u32>,
+    places: Vec<usize>,
 }
 
 impl Paths {
@@ -38,11 +38,10 @@ impl Paths {
     /// Adds a path that ends in a state, unless a better one does.
     fn insert(&mut self, state: StateID, start: usize) -> bool {
         let place = &mut self.places[state.as_usize()];
-        if self.alive.get(*place as usize).is_some_and(|&(other, _)| other == state) {
+        if self.alive.get(*place).is_some_and(|&(other, _)| other == state) {
             return false;
         }
-        // State ids are `u32`, and each state stands there once.
-        *place = self.alive.len() as u32;
+        *place = self.alive.len();
         self.alive.push((state, start));
         true
     }
@@ -123,10 +122,8 @@ fn enter(
             continue;
         }
         match nfa.state(state) {
-            State::Look { look, next } => {
-                if LookMatcher::new().matches(*look, bytes, at) {
-                    waiting.push(*next);
-                }
+            State::Look { look, next } if LookMatcher::new().matches(*look, bytes, at) => {
+                waiting.push(*next);
             }
             // The best is entered first.
             State::Union { alternates } => waiting.extend(alternates.iter().rev()),

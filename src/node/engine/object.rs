@@ -75,15 +75,12 @@ pub fn define_element(
 ) -> napi::Result<()> {
     // To set an element is faster than to define it. What the array seems to have already comes from a
     // prototype; a proxy among those may throw.
-    match array.has_element(index) {
-        Ok(false) => array.set_element(index, value),
-        _ => {
-            raw::clear_exception(env);
-            let property = Property::new().with_utf8_name(&index.to_string())?;
-            let property = property.with_value(&value);
-            array.define_properties(&[property.with_property_attributes(ORDINARY)])
-        }
+    if array.has_element(index).is_ok_and(|has| !has) {
+        return array.set_element(index, value);
     }
+    raw::clear_exception(env);
+    let property = Property::new().with_utf8_name(&index.to_string())?.with_value(&value);
+    array.define_properties(&[property.with_property_attributes(ORDINARY)])
 }
 
 /// Whether a value is of a type, as `typeof` tells it.

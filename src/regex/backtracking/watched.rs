@@ -132,7 +132,7 @@ impl Input for Watched<'_> {
         self.line.prev_codepoint_ix(at)
     }
 
-    fn make_match<'line>(&'line self, start: usize, end: usize) -> Range<usize> {
+    fn make_match(&self, start: usize, end: usize) -> Range<usize> {
         start..end
     }
 
