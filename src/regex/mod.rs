@@ -3,7 +3,7 @@
 //! A pattern may be hostile, so no step of matching takes long without a look at the [`Deadline`]:
 //!
 //! - [`automaton`] matches everything that a finite automaton can, in linear time, with the lazy
-//!   automata of `regex-automata`;
+//!   automata of `regex-automata`, or by [`simulation`] where those cannot;
 //! - [`backtracking`] matches patterns with look-around or back-references, one position at a time,
 //!   with `fancy-regex`.
 //!
