@@ -1,8 +1,10 @@
-// Properties of `Object.prototype` are no arguments, options or keys of a context.
+// Properties of `Object.prototype` are no arguments, options or keys of a context, and accessors on
+// `Array.prototype` change no answer.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { createAgentToolkit } from "../dist/index.js";
 import {
   createFile,
@@ -19,6 +21,7 @@ import {
   Workspace,
   workspaceSnapshot,
 } from "../index.js";
+import { answerOf, runScript } from "./support/child.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
 const KEYS: Record<string, unknown> = {
@@ -136,6 +139,26 @@ describe("second look B21: Object.prototype", () => {
           Reflect.deleteProperty(Object.prototype, key);
         }
         assert.deepEqual(answers, expected);
+      }),
+    );
+  }
+});
+
+describe("accessors on Array.prototype", () => {
+  const script = fileURLToPath(new URL("./support/array-setters.mjs", import.meta.url));
+  for (const throws of [false, true]) {
+    test(
+      `change no answer where their setters ${throws ? "throw" : "drop values"}`,
+      inWorkspace(async (ws) => {
+        ws.write("a.txt", "one\ntwo\none\n");
+        ws.write("d/b.txt", "one and one\n");
+        ws.write("binary", "\0o");
+        const job = JSON.stringify({ root: ws.root, throws });
+        const [expected, found] = answerOf<object[]>(await runScript(script, [job]));
+        assert.deepEqual(found, expected);
+        assert.match(JSON.stringify(expected), /"lines":\[1,3\]/);
+        // An array: the answer was spread.
+        assert.match(JSON.stringify(expected), /"nearMisses":\{"answer":\{"0":"d\/b.txt"/);
       }),
     );
   }

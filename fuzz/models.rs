@@ -157,7 +157,8 @@ pub fn positive_integer(number: f64, most: u64) -> Option<u64> {
     (is_whole && (1..=most).contains(&integer)).then_some(integer)
 }
 
-/// The matches of each line alone that are not empty; `None` if the other engine refuses the pattern.
+/// The matches of each line alone that are not empty; `None` if the other engine refuses the pattern,
+/// or reads it in another way.
 pub fn matches_by_line(
     pattern: &str,
     options: PatternOptions,
@@ -168,6 +169,9 @@ pub fn matches_by_line(
         .case_insensitive(options.case_insensitive)
         .multi_line(options.line_anchors)
         .dot_matches_new_line(options.dot_matches_line_feed);
+    if has_crlf_flag(&pattern) {
+        return None;
+    }
     let regex = meta::Builder::new().syntax(syntax).build(&pattern).ok()?;
     let (mut start, mut found) = (0, Vec::new());
     for line in text.split('\n') {
@@ -177,6 +181,12 @@ pub fn matches_by_line(
         start += line.len() + 1;
     }
     Some(found)
+}
+
+/// Whether a pattern has the flag `R`, which the other engine heeds.
+fn has_crlf_flag(pattern: &str) -> bool {
+    let tree = regex_syntax::ast::parse::Parser::new().parse(pattern);
+    pattern.contains('R') && tree.is_ok_and(|tree| format!("{tree:?}").contains("CRLF"))
 }
 
 /// Whether a glob without wildcards selects a path; `None` for other globs.

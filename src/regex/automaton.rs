@@ -8,8 +8,8 @@
 //!   that the fast one gave up on, and for lines that are longer than a block.
 //!
 //! A lazy automaton cannot match Unicode's `\b` beside bytes that are not ASCII. Lines with such
-//! bytes are then matched by `regex-automata`'s other engines. Those cannot be stopped, so such a pattern
-//! has few parts, and a line of more than 1 MiB counts as one that takes too long.
+//! bytes are then matched by `regex-automata`'s other engines. Those cannot be stopped, so where they could take
+//! long, [`simulation`] matches instead.
 
 use std::ops::Range;
 
@@ -22,15 +22,18 @@ use regex_automata::{Anchored, Input, MatchErrorKind, MatchKind, meta};
 use regex_syntax::hir::Hir;
 
 use super::line_pattern::parts;
-use super::{BLOCK_BYTES, MAX_COMPILED_BYTES, MAX_PARTS, PatternFlaw};
+use super::simulation::{self, SimulationCache};
+use super::{BLOCK_BYTES, MAX_COMPILED_BYTES, PatternFlaw};
 use crate::deadline::{Deadline, Stop};
 use crate::text::{line_around, line_end};
 
 /// How many bytes of states each automaton keeps in each thread.
 const CACHE_BYTES: usize = 1 << 20;
 
-/// The longest line, or text if matches may hold line feeds, that the other engines search, in bytes.
-const MAX_BYTES_BESIDE_UNICODE: usize = 1 << 20;
+/// The longest search of the engines that cannot be stopped: how many parts the pattern has, times how many bytes
+/// it reads. Measured for the worst patterns of `cost_of_a_search_that_cannot_be_stopped`: 15 ns for each, so 16 ms
+/// for all.
+const MAX_COST: u64 = 1 << 20;
 
 /// How many bytes the patient search reads between two looks at the deadline. A new state of the
 /// largest automaton takes some 0.1 ms.
@@ -41,8 +44,17 @@ pub struct Automaton {
     fast: lazy::Regex,
     patient: Patient,
     /// For the lines that lazy automata cannot match; only patterns with Unicode's `\b` have it.
-    other: Option<meta::Regex>,
+    other: Option<Other>,
     is_multiline: bool,
+}
+
+/// The engines that match everything.
+#[derive(Debug)]
+struct Other {
+    /// They are fast, but cannot be stopped.
+    engines: meta::Regex,
+    /// How many parts the pattern has.
+    parts: u64,
 }
 
 /// The automata that never give up: one finds the ends of matches, and one finds their starts.
@@ -58,6 +70,7 @@ pub struct AutomatonCache {
     fast: lazy::Cache,
     patient: Option<(Cache, Cache)>,
     other: Option<meta::Cache>,
+    simulation: Option<SimulationCache>,
     /// Whether the fast search has given up on this pattern.
     has_given_up: bool,
 }
@@ -103,7 +116,7 @@ impl Automaton {
 
     pub fn cache(&self) -> AutomatonCache {
         let fast = self.fast.create_cache();
-        AutomatonCache { fast, patient: None, other: None, has_given_up: false }
+        AutomatonCache { fast, patient: None, other: None, simulation: None, has_given_up: false }
     }
 
     /// The first match within a span.
@@ -177,26 +190,26 @@ impl Automaton {
         deadline: &Deadline<'_>,
     ) -> Result<Option<Range<usize>>, Stop> {
         deadline.check()?;
-        let Some(other) = &self.other else { return Ok(None) };
-        if span.len() > MAX_BYTES_BESIDE_UNICODE {
-            return Err(Stop::TooCostly);
+        let Some(Other { engines, parts }) = &self.other else { return Ok(None) };
+        if parts.saturating_mul(span.len() as u64) > MAX_COST {
+            let nfa = self.patient.forward.get_nfa();
+            let cache = cache.simulation.get_or_insert_with(|| SimulationCache::new(nfa));
+            return simulation::find(nfa, cache, text, span, deadline);
         }
-        let cache = cache.other.get_or_insert_with(|| other.create_cache());
-        let found = other.search_with(cache, &Input::new(text).span(span));
+        let cache = cache.other.get_or_insert_with(|| engines.create_cache());
+        let found = engines.search_with(cache, &Input::new(text).span(span));
         Ok(found.map(|found| found.range()))
     }
 }
 
-fn other_engines(hir: &Hir) -> Result<meta::Regex, PatternFlaw> {
-    if parts(hir) > MAX_PARTS {
-        return Err(PatternFlaw::too_many_parts());
-    }
+fn other_engines(hir: &Hir) -> Result<Other, PatternFlaw> {
     let config = meta::Config::new()
         .which_captures(WhichCaptures::Implicit)
         .onepass(false)
         .nfa_size_limit(Some(MAX_COMPILED_BYTES));
-    let other = meta::Builder::new().configure(config).build_from_hir(hir);
-    other.map_err(|_| PatternFlaw::too_large())
+    let engines = meta::Builder::new().configure(config).build_from_hir(hir);
+    let engines = engines.map_err(|_| PatternFlaw::too_large())?;
+    Ok(Other { engines, parts: parts(hir) })
 }
 
 impl Patient {

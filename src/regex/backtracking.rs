@@ -1,16 +1,24 @@
 //! Patterns with look-around or back-references, matched by backtracking.
 //!
-//! Backtracking can take exponential time and cannot be stopped. So each position of a text is tried by
-//! itself, the number of steps back is bounded for each, and the deadline is looked at in between.
+//! Backtracking can take exponential time. So each position of a text is tried by itself, and the number of
+//! steps back is bounded for each. The deadline is looked at while the engine reads the line: see [`Watched`].
+//! Parts without look-around are matched by automata in one step each, which nothing can stop, so the cost of
+//! such a step is bounded: see [`Steps`].
+
+mod cost;
+mod watched;
 
 use std::ops::Range;
 
-use fancy_regex::{ByteSet, Expr, Regex, RegexBuilder, RegexInput, RegexOptionsBuilder};
+use fancy_regex::{ByteSet, Expr, Regex, RegexBuilder, RegexOptionsBuilder};
 use memchr::memchr;
 
+use super::crlf_flag;
 use super::{MAX_COMPILED_BYTES, MAX_PARTS, PatternFlaw, PatternOptions, utf16_offset};
 use crate::deadline::{Deadline, Stop};
 use crate::text::line_around;
+use cost::{Steps, parts};
+use watched::Watched;
 
 /// How often the engine may go back at one position. So many steps take some 10 ms.
 const MAX_STEPS_BACK: usize = 200_000;
@@ -18,6 +26,7 @@ const MAX_STEPS_BACK: usize = 200_000;
 #[derive(Debug)]
 pub struct Backtracking {
     regex: Regex,
+    steps: Steps,
     /// The bytes that a match can begin with; `None` if it can begin with any, or be empty.
     first: Option<ByteSet>,
     /// The bytes that a text with a match holds.
@@ -37,11 +46,13 @@ const AFTER_WORD: &str = r")(?!\w)";
 
 impl Backtracking {
     pub fn compile(pattern: &str, options: PatternOptions) -> Result<Self, PatternFlaw> {
+        let pattern = &*crlf_flag::ignored_in_text(pattern);
         let flaw = |error: fancy_regex::Error| flaw(&error, pattern);
         let tree = Expr::parse_tree(pattern).map_err(flaw)?;
         if parts(&tree.expr) > MAX_PARTS {
             return Err(PatternFlaw::too_many_parts());
         }
+        let steps = Steps::of(&tree.expr);
         let build = |pattern: &str| {
             RegexBuilder::new(pattern)
                 .case_insensitive(options.case_insensitive)
@@ -56,17 +67,23 @@ impl Backtracking {
         };
         // The pattern must compile by itself. Otherwise its `)` could close the group of `BEFORE_WORD`.
         let alone = build(pattern).map_err(flaw)?;
-        let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
-        let (regex, whole) =
-            if options.word { (build(&whole).map_err(flaw)?, &*whole) } else { (alone, pattern) };
+        let (regex, whole) = if options.word {
+            let whole = format!("{BEFORE_WORD}{pattern}{AFTER_WORD}");
+            // With `(?x)` the pattern may end in a comment.
+            let after_comment = format!("{BEFORE_WORD}{pattern}\n{AFTER_WORD}");
+            let whole = if build(&whole).is_ok() { whole } else { after_comment };
+            (build(&whole).map_err(flaw)?, whole)
+        } else {
+            (alone, pattern.to_owned())
+        };
         let mut bytes = RegexOptionsBuilder::new();
         bytes
             .case_insensitive(options.case_insensitive)
             .multi_line(options.line_anchors)
             .dot_matches_new_line(options.dot_matches_line_feed);
-        let first = bytes.start_bytes(whole).ok().flatten();
-        let required = bytes.required_bytes(whole).map(|bytes| bytes.iter().collect());
-        Ok(Self { regex, first, required: required.unwrap_or_default() })
+        let first = bytes.start_bytes(&whole).ok().flatten();
+        let required = bytes.required_bytes(&whole).map(|bytes| bytes.iter().collect());
+        Ok(Self { regex, steps, first, required: required.unwrap_or_default() })
     }
 
     /// A line of a text, or the whole.
@@ -113,17 +130,13 @@ impl Backtracking {
         }
         let start = line.span.start;
         let alone = &text[line.span.clone()];
+        let watched = Watched::new(alone, &self.steps, deadline)?;
         for at in from - start..=alone.len() {
             if !alone.is_char_boundary(at) || !self.can_begin_with(alone.as_bytes().get(at)) {
                 continue;
             }
-            deadline.check()?;
-            let input = RegexInput::new(alone).from_pos(at).anchored(true);
-            match self.regex.find_input(input) {
-                Ok(Some(found)) => return Ok(Some(start + found.start()..start + found.end())),
-                Ok(None) => {}
-                // The engine has gone back too often, so "no match" could be wrong.
-                Err(_) => return Err(Stop::TooCostly),
+            if let Some(found) = watched.find_at(&self.regex, at)? {
+                return Ok(Some(start + found.start..start + found.end));
             }
         }
         Ok(None)
@@ -132,20 +145,6 @@ impl Backtracking {
     fn can_begin_with(&self, byte: Option<&u8>) -> bool {
         let Some(first) = &self.first else { return true };
         byte.is_some_and(|&byte| first.contains(byte))
-    }
-}
-
-/// How many parts a pattern has when its repetitions are written out, as
-/// [`line_pattern::parts`](super::line_pattern::parts) counts them.
-fn parts(expr: &Expr) -> u64 {
-    match expr {
-        Expr::Literal { val, .. } => 1 + val.len() as u64 / 64,
-        Expr::Repeat { child, lo, hi, .. } => {
-            let times = if *hi == usize::MAX { *lo } else { *hi };
-            parts(child).saturating_mul(times.max(1) as u64)
-        }
-        other if other.is_leaf_node() => 1,
-        other => other.children_iter().map(parts).fold(0, u64::saturating_add),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A pattern may be hostile, so no step of matching takes long without a look at the [`Deadline`]:
 //!
 //! - [`automaton`] matches everything that a finite automaton can, in linear time, with the lazy
-//!   automata of `regex-automata`;
+//!   automata of `regex-automata`, or by [`simulation`] where those cannot;
 //! - [`backtracking`] matches patterns with look-around or back-references, one position at a time,
 //!   with `fancy-regex`.
 //!
@@ -14,8 +14,10 @@
 mod automaton;
 mod backtracking;
 mod classes;
+mod crlf_flag;
 mod line_feed;
 mod line_pattern;
+mod simulation;
 
 use std::ops::Range;
 
@@ -32,9 +34,8 @@ use backtracking::{Backtracking, Line};
 /// How large a compiled pattern may be, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// How many parts a pattern may have if it has look-around or a Unicode word boundary. The engines that match
-/// such patterns look at no deadline, so the pattern itself must be small. Measured on a line of 64 KiB:
-/// `\b[a-zé ]{1,200}x\b`, which has 202, takes 0.2 s.
+/// How many parts a pattern may have if it has look-around or back-references: each step of the engine that
+/// matches those can cost as much as the pattern has parts.
 const MAX_PARTS: u64 = 256;
 
 /// How many bytes are searched between two looks at the deadline.
@@ -244,11 +245,12 @@ fn parse(
     } else {
         pattern
     };
-    let ast = match ast::parse::Parser::new().parse(pattern) {
+    let mut ast = match ast::parse::Parser::new().parse(pattern) {
         Ok(ast) => ast,
         Err(error) => return Ok(Err(Box::new(error.into()))),
     };
     classes::check(&ast)?;
+    crlf_flag::ignore_in(&mut ast);
     let mut translator = TranslatorBuilder::new()
         .case_insensitive(options.case_insensitive)
         .multi_line(options.line_anchors)
@@ -299,8 +301,7 @@ impl PatternFlaw {
     fn too_many_parts() -> Self {
         Self::of_whole(
             "the pattern has more than 256 parts when its repetitions are written out, which is the \
-             limit with a word boundary or look-around: leave those out, write (?-u:\\b) for \\b, or \
-             repeat less",
+             limit with look-around and back-references: leave those out, or repeat less",
         )
     }
 

@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use regex_automata::meta;
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::{Anchored, Input, meta};
 
+use super::simulation::SimulationCache;
 use super::*;
 
 const AGES: Duration = Duration::from_secs(60);
@@ -142,6 +144,28 @@ proptest! {
     }
 
     #[test]
+    fn the_simulation_finds_what_the_other_engines_find(
+        source in pattern(), text in text(), options in flags(), from in 0..60_usize,
+    ) {
+        let hir = parse(&source, options).unwrap().unwrap();
+        let whole = meta::Builder::new().build_from_hir(&hir).unwrap();
+        let nfa = thompson::Compiler::new()
+            .configure(thompson::Config::new().which_captures(WhichCaptures::None))
+            .build_from_hir(&hir)
+            .unwrap();
+        let from = (0..=from.min(text.len())).rfind(|&at| text.is_char_boundary(at)).unwrap();
+        for end in [text.len(), from + text[from..].chars().next().map_or(0, char::len_utf8)] {
+            let expected = whole.find(Input::new(&text).span(from..end)).map(|found| found.range());
+            let mut cache = SimulationCache::new(&nfa);
+            let deadline = Deadline::after(AGES, &|| false);
+            for _ in 0..2 {
+                let found = simulation::find(&nfa, &mut cache, &text, from..end, &deadline);
+                prop_assert_eq!(&found.unwrap(), &expected);
+            }
+        }
+    }
+
+    #[test]
     fn backtracking_finds_what_an_automaton_finds(
         source in pattern(), text in text(), options in flags(),
     ) {
@@ -243,7 +267,7 @@ fn a_pattern_of_many_classes_is_refused_before_it_is_read() {
 #[test]
 fn a_word_has_no_word_character_beside_it() {
     let word = PatternOptions { word: true, ..PatternOptions::default() };
-    for source in ["id", "id(?=)"] {
+    for source in ["id", "id(?=)", "(?x) id # comment", "(?x) id (?=) # comment"] {
         let found = matches(&compile(source, word), "width id idé (id) id_ id");
         assert_eq!(found, [(6, 8), (15, 17), (23, 25)], "{source}");
     }
@@ -259,6 +283,43 @@ fn matches_may_hold_line_feeds_where_that_is_asked_for() {
     assert!(matches(&compile("^b", multiline), "a\nb").is_empty());
     let anchors = PatternOptions { line_anchors: true, ..multiline };
     assert_eq!(matches(&compile("^b", anchors), "a\nb"), [(2, 3)]);
+}
+
+#[test]
+fn the_flag_of_crlf_mode_changes_nothing() {
+    let texts = ["a\nb\na", "a\rb\ra\n", "\ra\r\nb\r", "\r", "a b\r\r\na"];
+    let patterns = [
+        ("(?R)", "^a$"),
+        ("(?mR)", "^a$"),
+        ("(?mR)", "^.+$"),
+        ("(?Rs)", ".+"),
+        ("(?R)", "^."),
+        ("(?R)", "[^b]+$"),
+    ];
+    for ((flags, source), text) in
+        patterns.into_iter().flat_map(|pattern| texts.map(|text| (pattern, text)))
+    {
+        let plain = flags.replace('R', "");
+        let plain = if plain == "(?)" { String::new() } else { plain };
+        for multiline in [false, true] {
+            let options = PatternOptions { multiline, ..PatternOptions::default() };
+            for look_around in ["", "(?=)"] {
+                let found = |pattern: &str| matches(&compile(pattern, options), text);
+                let expected = found(&format!("{plain}{source}{look_around}"));
+                let group = flags.replace(')', ":");
+                for pattern in [format!("{flags}{source}"), format!("{group}{source})")] {
+                    let found = found(&format!("{pattern}{look_around}"));
+                    assert_eq!(found, expected, "{pattern}{look_around} in {text:?}");
+                }
+            }
+        }
+    }
+    // A flaw stands where it stands.
+    let flaw = Pattern::compile("(?R)(?=a)[z-a]", PatternOptions::default()).unwrap_err();
+    assert_eq!(
+        flaw.offset,
+        Pattern::compile("(?i)(?=a)[z-a]", PatternOptions::default()).unwrap_err().offset
+    );
 }
 
 #[test]
@@ -322,4 +383,173 @@ fn the_deadline_is_kept_whatever_the_pattern() {
             assert!(late.is_none_or(|late| late < limit), "{source}: {late:?} late");
         }
     }
+    for source in HOSTILE {
+        let Ok(pattern) = Pattern::compile(source, PatternOptions::default()) else { continue };
+        for text in hostile_lines() {
+            let late = overtime(&pattern, &text, Duration::from_millis(5));
+            let limit = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
+            assert!(late.is_none_or(|late| late < limit), "{source}: {late:?} late");
+        }
+        let text = hostile_lines()[6].repeat(15);
+        let late = overtime(&pattern, &text, Duration::from_millis(5));
+        assert!(late.is_none_or(|late| late < Duration::from_secs(2)), "{source}: {late:?} late");
+    }
 }
+
+#[test]
+fn a_search_is_stopped_in_the_middle_of_a_step_that_goes_on() {
+    // Each position takes as many steps as the line has characters, squared, and none of them back.
+    let pattern = compile("(?:.(?=(?:.(?=.))*))*y", PatternOptions::default());
+    let text = format!("{}y", "a".repeat(64 << 10));
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    let cancelled = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 1_000;
+    let mut matcher = pattern.matcher();
+    let stopped = matcher.search(&text).find(0, &Deadline::after(AGES, &cancelled));
+    assert_eq!(stopped, Err(Stop::Cancelled));
+    // What is left of that search is in nobody's way.
+    let deadline = Deadline::after(AGES, &|| false);
+    assert_eq!(matcher.search("aay").find(0, &deadline), Ok(Some(0..3)));
+    let heavy = format!("(?:{}.(?!x))*y", "()".repeat(60));
+    let heavy = compile(&heavy, PatternOptions::default());
+    assert_eq!(heavy.matcher().search(&text).find(0, &deadline), Err(Stop::TooCostly));
+}
+
+#[test]
+fn patterns_of_many_parts_work_with_word_boundaries_in_long_lines() {
+    let hash = "0123456789abcdef".repeat(4);
+    for long in ["é ".repeat(40 << 10), "é ".repeat(600 << 10)] {
+        let text = format!("{long}{hash} {hash}é");
+        for source in [r"\b[0-9a-f]{64}\b", r"\b[0-9a-f]{60,400}\b"] {
+            let found = matches(&compile(source, PatternOptions::default()), &text);
+            assert_eq!(found, [(long.len(), long.len() + 64)], "{source}");
+        }
+        if text.len() > 1 << 20 {
+            continue;
+        }
+        let look_around = r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])";
+        assert_eq!(matches(&compile(look_around, PatternOptions::default()), &text).len(), 2);
+    }
+}
+
+/// Lines of 64 KiB that make a match long, or fail late.
+fn hostile_lines() -> Vec<String> {
+    let lines = [
+        "ab ".repeat(64 << 10),
+        format!("é{}", "ab ".repeat(64 << 10)),
+        format!("é{}", "a".repeat(64 << 10)),
+        "é".repeat(64 << 10),
+        "aé ".repeat(64 << 10),
+        format!("é{}", "0123456789abcdef".repeat(4 << 10)),
+        "abcé bca acb b".repeat(8 << 10),
+    ];
+    // The bytes without which the patterns have no match.
+    let last = " yxz";
+    let length = |line: &str| (0..=(64 << 10) - last.len()).rfind(|&at| line.is_char_boundary(at));
+    lines.map(|line| format!("{}{last}", &line[..length(&line).unwrap()])).to_vec()
+}
+
+/// Prints what the engines that cannot be stopped take for each part and byte.
+#[test]
+#[ignore = "measures"]
+fn cost_of_a_search_that_cannot_be_stopped() {
+    for source in [
+        r"\b[0-9a-f]{64}\b",
+        r"\b[a-zé ]{1,200}x\b",
+        r"\b(?:[ab]|[b ]|[a ]){1,80}x\b",
+        r"\b(?:\w|\s){1,120}x\b",
+        r"(?:a|é|\b)*x\b",
+        r"\b\w+\s*(?:\w+\s*){1,20}x\b",
+        r"[ab ]*a[ab ]{200}x",
+        r"(?:\w|\s)*\w(?:\w|\s){100}x",
+        r"\w*a\w{200}x",
+        r".*a.{250}x",
+        r".*é.{50}x",
+        r"(?:[ab]|[b ]|[a ])*a(?:[ab]|[b ]|[a ]){50}x",
+        r"(?i)(?:\w|\s)*ab(?:\pL|\W){50}x",
+    ] {
+        let hir = parse(source, PatternOptions::default()).unwrap().unwrap();
+        let parts = line_pattern::parts(&hir);
+        let engines = meta::Builder::new().build_from_hir(&hir).unwrap();
+        for (index, line) in hostile_lines().iter().enumerate() {
+            for anchored in [Anchored::No, Anchored::Yes] {
+                let mut took = Duration::MAX;
+                for _ in 0..3 {
+                    let mut cache = engines.create_cache();
+                    let begun = cpu_time();
+                    let _ =
+                        engines.search_half_with(&mut cache, &Input::new(line).anchored(anchored));
+                    took = took.min(cpu_time().saturating_sub(begun));
+                }
+                let each = took.as_nanos() * 10 / u128::from(parts * line.len() as u64);
+                println!(
+                    "{took:>12.1?} {each:>4} ns/10 {source} {parts} line {index} {anchored:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The time that this thread has had a processor.
+fn cpu_time() -> Duration {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Prints how late the deadline is seen.
+#[test]
+#[ignore = "measures"]
+fn how_late_the_deadline_is_seen() {
+    for source in HOSTILE {
+        let pattern = match Pattern::compile(source, PatternOptions::default()) {
+            Ok(pattern) => pattern,
+            Err(flaw) => {
+                println!("{source}: {}", flaw.sentence);
+                continue;
+            }
+        };
+        for (index, text) in hostile_lines().iter().enumerate() {
+            for time in [1, 20] {
+                let time = Duration::from_millis(time);
+                let begun = cpu_time();
+                let late = overtime(&pattern, text, time);
+                let late = late.map(|_| cpu_time().saturating_sub(begun).saturating_sub(time));
+                println!("{:>12.1?} {source} line {index}", late.unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// Patterns that cost as much as they can.
+const HOSTILE: &[&str] = &[
+    r"\b[0-9a-f]{64}\b",
+    r"\b[a-zé ]{1,200}x\b",
+    r"\b(?:[ab]|[b ]|[a ]){1,80}x\b",
+    r"\b(?:\w|\s){1,120}x\b",
+    r"\b(?:\w|\s){1,2000}x\b",
+    r"\b\w+\s*(?:\w+\s*){1,20}x\b",
+    r"(?:\ba|é|\B.)*x\b",
+    r"(?:\b|a|b|\B| |é){200}x\b",
+    r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])",
+    r"(?!x)[ab ]*a[ab ]{200}x",
+    r"(?!x)[ab ]*a[ab ]{28}x",
+    r"(?:.(?![ab ]*a[ab ]{28}x))*y",
+    r"(?!x).*é.{27}x",
+    r"(?!x)(?:\w|\s)*\w(?:\w|\s){100}x",
+    r"(?!x)(?:\w|\s)*\w(?:\w|\s){10}x",
+    r"(?!x).*é.{30}x",
+    r"(?:.(?!.*x))*y",
+    r"(?:.(?!.*a.{20}x))*y",
+    r"(?:.(?=(?:.(?=.))*))*y",
+    r"(?:.(?=(?:.(?=(?:.(?!x))*))*))*y",
+    r"(?>(?:.(?!x))*)*y",
+    r"((.)(.)?(?!x))*\1y",
+    r"(?i)(.*)\1(?!.)x",
+    r"(?:()()()()()()()()()()()()()()()().(?!x))*y",
+    r"(?>(?:()()()()()()()()()()()()()()()().(?!x))*)y",
+    r"(?:(?:(?:.(?!x))?){1,20})*y",
+    r"(?=((?:.|é(?!x))*))\1y",
+    r"(?:.{1,100}(?!x)){1,2}y",
+    r"(?:.{0,100}(?!x))*y",
+    r"(?:\w{0,120}\s?(?!x))*y",
+    r"(?~x.*y)z",
+];

@@ -13,6 +13,7 @@ use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in}
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got, LONGEST_URI};
 use crate::node::call::run::{Call, Prepared, run_async};
+use crate::node::engine::raw::List;
 use crate::node::engine::text::JsText;
 use crate::tools::find_files::{
     self as core, FindOptions, FoundFiles, Item, Kinds, MAX_GLOBS, MAX_RESULTS, Sort, TIMEOUT_MS,
@@ -23,7 +24,7 @@ use crate::tools::find_files::{
 pub struct FindFilesResult {
     /// The patterns, as they were given.
     #[napi(ts_type = "string[]")]
-    pub patterns: Vec<JsText<'static>>,
+    pub patterns: List<JsText<'static>>,
     /// The folder that was looked in, relative to the workspace root; `"."` for the root.
     #[napi(js_name = "root_path", ts_type = "string")]
     pub root_path: JsText<'static>,
@@ -38,10 +39,11 @@ pub struct FindFilesResult {
     #[napi(js_name = "scanned_entries")]
     pub scanned_entries: f64,
     /// The entries that match.
-    pub items: Vec<FindFilesItem>,
+    #[napi(ts_type = "Array<FindFilesItem>")]
+    pub items: List<FindFilesItem>,
     /// What was left out, one text for each kind, such as `skipped_ignored_entries=3`.
     #[napi(ts_type = "string[]")]
-    pub warnings: Vec<JsText<'static>>,
+    pub warnings: List<JsText<'static>>,
     /// The `after` of the next page. Only there if the items are sorted by path and there are more.
     #[napi(ts_type = "string")]
     pub next: Option<JsText<'static>>,

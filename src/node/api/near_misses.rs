@@ -11,6 +11,7 @@ use super::path_argument::PathInContext;
 use super::read_file::read_options;
 use super::signals::read_signals;
 use crate::node::call::run::{Call, Prepared, run_async};
+use crate::node::engine::raw::List;
 use crate::tools::near_miss as core;
 use crate::tools::read_file::ReadFileError;
 
@@ -37,7 +38,7 @@ pub fn near_misses<'env>(
     run_async(env, || prepare(env, context, path, options))
 }
 
-type NearMisses = Result<Vec<String>, ReadFileError>;
+type NearMisses = Result<List<String>, ReadFileError>;
 
 fn prepare<'env>(
     env: &'env Env,
@@ -60,5 +61,5 @@ fn near_misses_of(file: &PathInContext) -> NearMisses {
         let error = ReadFileError::new(refusal, Some(&file.path));
         error.hiding(|text| sandbox.is_spelled_in(text))
     })?;
-    Ok(core::near_misses(&sandbox, &file.path, &path))
+    Ok(List(core::near_misses(&sandbox, &file.path, &path)))
 }

@@ -19,7 +19,7 @@ use crate::node::call::abort::Signals;
 use crate::node::call::outcome::{JsResult, Outcome};
 use crate::node::call::run::{Call, NotStarted, Prepared};
 use crate::node::call::with_host::{Host, run_with_host};
-use crate::node::engine::raw::{self, Reference, to_js};
+use crate::node::engine::raw::{self, List, Reference, to_js};
 use crate::node::engine::text::{JsText, Text};
 use crate::node::engine::thrown::Thrown;
 use crate::tools::source::{
@@ -35,7 +35,8 @@ pub struct ReadSourceResult {
     #[napi(ts_type = "ReadSourceErrorCode")]
     pub error_code: Option<&'static str>,
     /// What is wrong, in sentences; empty on success.
-    pub errors: Vec<String>,
+    #[napi(ts_type = "Array<string>")]
+    pub errors: List<String>,
     /// The document; `null` on failure.
     pub file: Option<SourceFile>,
     /// The `sessionId` of the context.

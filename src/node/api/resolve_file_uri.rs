@@ -7,6 +7,7 @@ use napi_derive::napi;
 use super::argument::Argument;
 use super::error::{JsError, or_throw};
 use crate::argument::LONGEST_URI;
+use crate::node::engine::raw::List;
 use crate::node::engine::text::Text;
 use crate::tools::file_uri::{FileUri, FileUriError, UriRefusal};
 
@@ -21,7 +22,8 @@ pub struct ResolvedFileUri {
     /// The segments joined by `/`: `assets/brand.md`, `files/notes/a.md`.
     pub path: String,
     /// The names from the scope's root down, percent-decoded; the first of a chat's is `files`.
-    pub segments: Vec<String>,
+    #[napi(ts_type = "Array<string>")]
+    pub segments: List<String>,
 }
 
 /// Parses a `file:` URI: `file:///a/b` looks in the space, `file:a/b` in the files of the chat.
@@ -41,7 +43,7 @@ pub fn resolve_file_uri(env: &Env, uri: Unknown<'_>) -> napi::Result<ResolvedFil
             uri,
             scope: parsed.scope().as_str(),
             path: parsed.path(),
-            segments: parsed.segments(),
+            segments: List(parsed.segments()),
         })
     })
 }

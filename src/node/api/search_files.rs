@@ -16,7 +16,7 @@ use crate::argument::{ArgumentError, Got};
 use crate::node::call::progress::OnProgress;
 use crate::node::call::run::{Call, Prepared, run_async};
 use crate::node::engine::object::plain;
-use crate::node::engine::raw::{Answer, IntoJs, to_js};
+use crate::node::engine::raw::{Answer, IntoJs, List, to_js};
 use crate::node::engine::text::JsText;
 use crate::tools::search_files::{
     self as core, FileItem, Item, LINE_CHARS, MAX_CONTEXT_LINES, MAX_FILE_SIZE_BYTES, MAX_GLOBS,
@@ -186,7 +186,7 @@ impl IntoJs for Found {
     fn into_js(self, env: &Env) -> napi::Result<Unknown<'_>> {
         let Self { pattern, flags, answer } = self;
         let query = plain(env, &[("pattern", text(env, pattern)?), ("flags", text(env, flags)?)])?;
-        let items: napi::Result<Vec<_>> =
+        let items: napi::Result<List<_>> =
             answer.items.into_iter().map(|item| item_into_js(env, item)).collect();
         let mut fields = vec![
             ("query", query),
@@ -195,7 +195,7 @@ impl IntoJs for Found {
             ("truncated", to_js(env, answer.truncated)?),
             ("scanned_files", to_js(env, number(answer.scanned_files))?),
             ("items", to_js(env, items?)?),
-            ("warnings", to_js(env, answer.warnings)?),
+            ("warnings", to_js(env, List(answer.warnings))?),
         ];
         if let Some(next) = answer.next {
             fields.push(("next", text(env, next)?));
@@ -214,7 +214,7 @@ fn item_into_js(env: &Env, item: Item) -> napi::Result<Unknown<'_>> {
         Item::Match(found) => *found,
     };
     let lines =
-        |lines: Vec<String>| to_js(env, lines.into_iter().map(JsText::from).collect::<Vec<_>>());
+        |lines: Vec<String>| to_js(env, lines.into_iter().map(JsText::from).collect::<List<_>>());
     let count = |count| to_js(env, number(count));
     let mut fields = vec![
         ("path", text(env, found.path)?),

@@ -12,6 +12,7 @@ use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in}
 use super::signals::read_signals;
 use crate::argument::ArgumentError;
 use crate::node::call::run::{Call, Prepared, run_async};
+use crate::node::engine::raw::List;
 use crate::node::engine::text::JsText;
 use crate::tools::tree::{
     self as core, Content, MAX_DEPTH, MAX_ENTRIES, MAX_GLOBS, Node, Tree, TreeOptions,
@@ -57,7 +58,8 @@ pub struct TreeNode {
     #[napi(ts_type = "true")]
     pub truncated: Option<bool>,
     /// Only there on a folder that was looked into: folders first, then files, then links, each by name.
-    pub children: Option<Vec<TreeNode>>,
+    #[napi(ts_type = "Array<TreeNode>")]
+    pub children: Option<List<TreeNode>>,
 }
 
 /// The tree of a folder as objects; of the workspace root without `path`.

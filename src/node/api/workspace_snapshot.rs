@@ -12,6 +12,7 @@ use super::error::JsError;
 use super::signals::read_signals;
 use crate::argument::ArgumentError;
 use crate::node::call::run::{Call, Prepared, run_async, run_sync};
+use crate::node::engine::raw::List;
 use crate::node::engine::text::JsText;
 use crate::tools::snapshot::{
     self as core, MAX_DEPTH, MAX_ENTRIES, MAX_PATTERNS, SnapshotError, SnapshotOptions,
@@ -37,7 +38,7 @@ pub struct WorkspaceSnapshot {
     /// `\n`, `\u{202e}`, `\xff` for a byte that is not UTF-8, `\\` for a backslash. A path with a `\`
     /// in it is therefore for display alone and cannot be opened.
     #[napi(ts_type = "string[]")]
-    pub entries: Vec<JsText<'static>>,
+    pub entries: List<JsText<'static>>,
     /// Whether `maxDepth` or `maxEntries` left entries out. Entries that are always left out, or cannot
     /// be read, do not count.
     pub truncated: bool,

@@ -4,7 +4,7 @@ use napi::bindgen_prelude::{JsObjectValue, Null, Object, Unknown};
 use napi::{Env, JsValue, PropertyAttributes, Status, ValueType};
 
 use super::object::{define, is_of, plain};
-use super::raw::{self, Reference, to_js};
+use super::raw::{self, List, Reference, to_js};
 use super::text;
 
 /// The parts of an `Error` object.
@@ -65,7 +65,7 @@ impl Property {
         match self {
             Self::Number(number) => to_js(env, number),
             Self::Text(text) => to_js(env, text),
-            Self::Numbers(numbers) => to_js(env, numbers),
+            Self::Numbers(numbers) => to_js(env, List(numbers)),
             Self::Null => to_js(env, Null),
             Self::Object(fields) => {
                 let fields: napi::Result<Vec<_>> =

@@ -37,6 +37,11 @@ pub fn property<'env>(
     if counts { value.map(Some) } else { Ok(None) }
 }
 
+/// What an assignment makes.
+const ORDINARY: PropertyAttributes = PropertyAttributes::Writable
+    .union(PropertyAttributes::Enumerable)
+    .union(PropertyAttributes::Configurable);
+
 /// Makes a plain object with these keys, in order. No setter that a program has put on
 /// `Object.prototype` is called.
 pub fn plain<'env>(
@@ -51,17 +56,31 @@ pub fn plain<'env>(
 /// Defines ordinary properties of an object. No setter that a program has put on `Object.prototype` is
 /// called.
 pub fn define(object: &mut Object<'_>, fields: &[(&'static str, Unknown<'_>)]) -> napi::Result<()> {
-    let attributes = PropertyAttributes::Writable
-        | PropertyAttributes::Enumerable
-        | PropertyAttributes::Configurable;
     let properties: napi::Result<Vec<_>> = fields
         .iter()
         .map(|(key, value)| {
             let property = Property::new().with_utf8_name(key)?.with_value(value);
-            Ok(property.with_property_attributes(attributes))
+            Ok(property.with_property_attributes(ORDINARY))
         })
         .collect();
     object.define_properties(&properties?)
+}
+
+/// Defines an element that an array lacks. No setter that a program has put on `Array.prototype` is called.
+pub fn define_element(
+    env: &Env,
+    array: &mut Object<'_>,
+    index: u32,
+    value: Unknown<'_>,
+) -> napi::Result<()> {
+    // To set an element is faster than to define it. What the array seems to have already comes from a
+    // prototype; a proxy among those may throw.
+    if array.has_element(index).is_ok_and(|has| !has) {
+        return array.set_element(index, value);
+    }
+    raw::clear_exception(env);
+    let property = Property::new().with_utf8_name(&index.to_string())?.with_value(&value);
+    array.define_properties(&[property.with_property_attributes(ORDINARY)])
 }
 
 /// Whether a value is of a type, as `typeof` tells it.

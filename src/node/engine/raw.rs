@@ -6,10 +6,11 @@ use std::ffi::CStr;
 use std::ptr;
 use std::thread::ThreadId;
 
-use napi::bindgen_prelude::{ToNapiValue, Unknown};
+use napi::bindgen_prelude::{Object, ToNapiValue, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
 
 use super::environment::{self, EnvironmentId};
+use super::object;
 use super::text::JsText;
 use crate::memory;
 
@@ -203,13 +204,7 @@ impl Reference {
     pub fn new(env: &Env, value: Unknown<'_>) -> napi::Result<Self> {
         let environment = environment::id(env)?;
         let is_wrapped = !matches!(value.get_type()?, ValueType::Object | ValueType::Function);
-        let mut kept = value.raw();
-        if is_wrapped {
-            // SAFETY: the out-pointer is a local.
-            check(unsafe { sys::napi_create_array_with_length(env.raw(), 1, &raw mut kept) })?;
-            // SAFETY: both are live handles of `env`, and `kept` is an array.
-            check(unsafe { sys::napi_set_element(env.raw(), kept, 0, value.raw()) })?;
-        }
+        let kept = if is_wrapped { to_js(env, List(vec![value]))?.raw() } else { value.raw() };
         let mut reference = ptr::null_mut();
         // SAFETY: `kept` is a live handle of `env` and an object, and the out-pointer is a local.
         check(unsafe { sys::napi_create_reference(env.raw(), kept, 1, &raw mut reference) })?;
@@ -270,6 +265,30 @@ impl ToNapiValue for JsText<'_> {
             Self::Utf16(units) => env.create_string_utf16(units),
         }
         .map(|string| string.raw())
+    }
+}
+
+/// Values that become an array. No setter is called that a program has put on `Array.prototype`, which napi-rs
+/// does for a `Vec`.
+pub struct List<T>(pub Vec<T>);
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl<T: ToNapiValue> ToNapiValue for List<T> {
+    unsafe fn to_napi_value(env: sys::napi_env, list: Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(env);
+        // No array has more elements.
+        let length = u32::try_from(list.0.len())
+            .map_err(|_| napi::Error::from_status(Status::InvalidArg))?;
+        let mut array = Object::from_raw(env.raw(), env.create_array(length)?.raw());
+        for (index, value) in (0..length).zip(list.0) {
+            object::define_element(&env, &mut array, index, to_js(&env, value)?)?;
+        }
+        Ok(array.raw())
     }
 }
 
