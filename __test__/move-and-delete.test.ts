@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import {
   type DeleteFileError,
   deleteFile,
+  editFile,
   isDeleteFileError,
   isMoveFileError,
   type MoveFileError,
@@ -19,12 +20,14 @@ import { callInChild, callWithFaults, callWithMounts } from "./support/child.ts"
 import { ABORT_REASONS, hostileProxy, STRANGERS, withGetter } from "./support/hostile.ts";
 import {
   mkfifo,
+  namesAreFolded,
   noFifos,
   noImmutable,
   noMounts,
   noPermissions,
   noStrace,
   noSymlinks,
+  notWindows,
   setImmutable,
   UNPRIVILEGED,
 } from "./support/platform.ts";
@@ -111,7 +114,7 @@ describe("moveFile", () => {
   );
 
   test(
-    "an existing file is kept, unless overwrite says that it is replaced",
+    "X01: an existing file is kept, unless overwrite says that it is replaced",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
       ws.write("b.txt", "b");
@@ -125,7 +128,7 @@ describe("moveFile", () => {
   );
 
   test(
-    "to is the new path itself: a folder there is named with the path that was meant",
+    "X04, X09: to is the new path itself: a folder there is named with the path that was meant",
     inWorkspace(async (ws) => {
       ws.write("src/a.txt", "a");
       ws.folder("dir");
@@ -217,7 +220,7 @@ describe("moveFile", () => {
   );
 
   test(
-    "links are moved and replaced themselves, and lead nowhere else",
+    "X09, X11: links are moved and replaced themselves, and lead nowhere else",
     { skip: noSymlinks },
     inWorkspace(async (ws) => {
       ws.writeOutside("kept.txt", "kept");
@@ -243,7 +246,7 @@ describe("moveFile", () => {
   );
 
   test(
-    "two hard links of one file are no change, and both stay",
+    "X06: two hard links of one file are no change, and both stay",
     inWorkspace(async (ws) => {
       ws.write("a.txt", "a");
       fs.linkSync(ws.at("a.txt"), ws.at("b.txt"));
@@ -356,7 +359,7 @@ describe("deleteFile", () => {
   );
 
   test(
-    "a folder that is not empty needs recursive; an empty one does not",
+    "X12: a folder that is not empty needs recursive; an empty one does not",
     inWorkspace(async (ws) => {
       ws.write("dir/a.txt", "a");
       ws.folder("dir/b/c");
@@ -416,7 +419,7 @@ describe("deleteFile", () => {
   );
 
   test(
-    "a link goes and its target stays, also beneath a folder",
+    "X12: a link goes and its target stays, also beneath a folder",
     { skip: noSymlinks },
     inWorkspace(async (ws) => {
       ws.writeOutside("kept.txt", "kept");
@@ -437,7 +440,7 @@ describe("deleteFile", () => {
   );
 
   test(
-    "what the system tells beforehand refuses the whole: rights of a folder beneath",
+    "X14, X16: what the system tells beforehand refuses the whole: rights of a folder beneath",
     { skip: noPermissions },
     inWorkspace(async (ws) => {
       ws.write("dir/1.txt", "1");
@@ -469,7 +472,7 @@ describe("deleteFile", () => {
   );
 
   test(
-    "what the system tells beforehand refuses the whole: a mount point beneath",
+    "X14: what the system tells beforehand refuses the whole: a mount point beneath",
     { skip: noMounts },
     inWorkspace(async (ws) => {
       ws.write("dir/1.txt", "1");
@@ -582,7 +585,7 @@ describe("arguments of both", () => {
     );
 
     test(
-      `${call} of a read-only workspace is told before anything on disk`,
+      `X17: ${call} of a read-only workspace is told before anything on disk`,
       inWorkspace(async (ws) => {
         for (const path of ["missing.txt", "../out.txt", "/etc/hostname"]) {
           const context = { ...ws.writable, writeScope: "read-only" };
@@ -754,5 +757,58 @@ test(
       assert.ok(!left.some((name) => name.includes(".rf-")), left.join(" "));
       for (const name of fs.readdirSync(ws.root)) fs.rmSync(ws.at(name), { recursive: true });
     }
+  }),
+);
+
+test(
+  "X21: edits side by side with a move are in the moved file, or NOT_FOUND",
+  inWorkspace(async (ws) => {
+    const workspace = Workspace.open(ws.root, { durability: "none" });
+    for (let round = 0; round < 10; round += 1) {
+      ws.write("a.txt", Array.from({ length: 20 }, (_, line) => `line ${line}: old\n`).join(""));
+      const edits = Array.from({ length: 20 }, (_, line) =>
+        editFile(workspace, {
+          path: "a.txt",
+          old_string: `line ${line}: old`,
+          new_string: `line ${line}: new`,
+        }),
+      );
+      const moved = moveFile(workspace, { path: "a.txt", to: "b.txt", overwrite: true });
+      const outcomes = await Promise.allSettled([...edits, moved]);
+      assert.equal(outcomes.pop()?.status, "fulfilled");
+      const text = fs.readFileSync(ws.at("b.txt"), "utf8");
+      for (const [line, outcome] of outcomes.entries()) {
+        if (outcome.status === "rejected") assert.equal(outcome.reason.code, "NOT_FOUND");
+        const made = outcome.status === "fulfilled" ? "new" : "old";
+        assert.ok(text.includes(`line ${line}: ${made}\n`), `${line}: ${outcome.status}\n${text}`);
+      }
+      assert.deepEqual(fs.readdirSync(ws.root), ["b.txt"]);
+    }
+  }),
+);
+
+test(
+  "X22: a new name that Windows gives another meaning",
+  { skip: notWindows },
+  inWorkspace(async (ws) => {
+    ws.write("a.txt", "a");
+    for (const to of ["nul", "con.txt", "b.txt.", "b.txt ", "b.txt::$DATA", "b?.txt"]) {
+      assert.equal((await refused(ws, "moveFile", { path: "a.txt", to })).code, "INVALID_ARGUMENT");
+    }
+  }),
+);
+
+test(
+  "a change of case alone is a move where names are folded",
+  { skip: !namesAreFolded && "this volume tells names apart by their case" },
+  inWorkspace(async (ws) => {
+    ws.write("dir/file.txt", "a");
+    await moveFile(ws.writable, { path: "dir/file.txt", to: "dir/File.txt" });
+    await moveFile(ws.writable, { path: "dir", to: "Dir" });
+    assert.deepEqual(fs.readdirSync(ws.root, { recursive: true }).length, 2);
+    assert.deepEqual(
+      [fs.readdirSync(ws.root), fs.readdirSync(ws.at("Dir"))],
+      [["Dir"], ["File.txt"]],
+    );
   }),
 );

@@ -151,6 +151,7 @@ fn a_move_that_fails_or_is_tried_leaves_no_folder() {
     });
 }
 
+/// X02.
 #[test]
 fn of_racing_moves_to_one_name_one_wins_and_no_file_is_lost() {
     in_each_tier(|root, sandbox| {
@@ -225,6 +226,7 @@ mod on_unix {
         });
     }
 
+    /// X07.
     #[test]
     fn a_folder_is_not_moved_into_itself_through_a_link_either() {
         in_each_tier(|root, sandbox| {
