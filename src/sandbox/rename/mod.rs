@@ -142,15 +142,16 @@ impl<'call> Moving<'call> {
         if (self.cancelled)() {
             return Err(MoveError { end: MoveEnd::From, error: EntryError::Cancelled }.into());
         }
+        let replaced = way.replaced();
         let folders = match target {
             _ if self.options.dry_run => Vec::new(),
             Target::Place(place) => {
-                self.rename(&source, &place, &way)?;
+                self.rename(&source, &place, way)?;
                 Vec::new()
             }
             Target::FoldersMissing(missing) => self.rename_with_folders(&source, missing)?,
         };
-        Ok(MovedEntry { kind: source.kind, replaced: way.replaced(), folders })
+        Ok(MovedEntry { kind: source.kind, replaced, folders })
     }
 
     /// Finds the entry, and checks that it is of a kind that is moved.
@@ -282,7 +283,7 @@ impl<'call> Moving<'call> {
         let mut folders = MadeFolders::none(self.to.as_path());
         let made = folders.make(self.root, missing, self.options.durable);
         let made = at(MoveEnd::To, made.map_err(AttemptError::from));
-        match made.and_then(|place| self.rename(source, &place, &Way::Free)) {
+        match made.and_then(|place| self.rename(source, &place, Way::Free)) {
             Ok(()) => Ok(folders.paths()),
             Err(error) => {
                 folders.take_back();
@@ -291,7 +292,7 @@ impl<'call> Moving<'call> {
         }
     }
 
-    fn rename(&self, source: &Source<'_>, target: &Place<'_>, way: &Way) -> Attempt<(), MoveError> {
+    fn rename(&self, source: &Source<'_>, target: &Place<'_>, way: Way) -> Attempt<(), MoveError> {
         let Source { place, entry, kind } = source;
         let is_exact = self.options.expected.is_some();
         let step = Step { place, entry, kind: *kind, target, is_exact };

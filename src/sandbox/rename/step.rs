@@ -44,7 +44,7 @@ pub(super) struct Step<'call> {
 }
 
 impl<'call> Step<'call> {
-    pub(super) fn take(&self, way: &Way) -> Attempt<(), EntryError> {
+    pub(super) fn take(&self, way: Way) -> Attempt<(), EntryError> {
         sweep(&self.place.folder);
         sweep(&self.target.folder);
         if !self.is_current() {
@@ -60,7 +60,9 @@ impl<'call> Step<'call> {
             Way::Over(standing) if self.is_exact => {
                 over::rename_over_exactly(self.entry, standing, from, to, &|| self.is_current())
             }
-            Way::Over(_) => {
+            Way::Over(standing) => {
+                // Not every Windows file system replaces a file that is open.
+                drop(standing);
                 system::rename_over(self.entry, from, to)?;
                 self.certify()
             }

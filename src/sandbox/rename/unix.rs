@@ -15,9 +15,10 @@ use crate::sandbox::temporary::{self, Identity};
 /// which is at the old name now, is removed; otherwise the exchange is taken back.
 ///
 /// A process that is killed in between leaves the two entries exchanged.
+#[allow(clippy::needless_pass_by_value, reason = "on Windows it has to be closed first")]
 pub(super) fn rename_over_exactly(
     entry: &Held,
-    standing: &Held,
+    standing: Held,
     from: Named<'_>,
     to: Named<'_>,
     is_current: &dyn Fn() -> bool,
