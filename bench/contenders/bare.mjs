@@ -16,6 +16,7 @@ export function openBare(root) {
     readSync: (path) => readFileSync(join(root, path), "utf8"),
     create: (path, content) => promises.writeFile(join(root, path), content, { flag: "wx" }),
     overwrite: (path, content) => promises.writeFile(join(root, path), content),
+    move: (path, to) => promises.rename(join(root, path), join(root, to)),
     text: (text) => text,
   };
 }

@@ -17,6 +17,8 @@ import { readFileSync } from "node:fs";
  * @property {Write} [overwrite] Where a file stands.
  * @property {(path: string, oldText: string, newText: string) => Promise<unknown>} [edit] Replaces a text that
  *   occurs once in a file, without waiting for the disk.
+ * @property {(path: string, to: string) => Promise<unknown>} [move] To a path at which nothing stands, without
+ *   waiting for the disk.
  * @property {boolean} [canSync] Whether `create` and `overwrite` look at `durable`; otherwise they
  *   never sync.
  * @property {(result: any) => string} text The text in what `read` and `window` give.

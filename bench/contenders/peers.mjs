@@ -37,6 +37,9 @@ export async function openMcp(root) {
       windows[window.position](await server.validatePath(path), window),
     edit: async (path, oldText, newText) =>
       server.applyFileEdits(await server.validatePath(path), [{ oldText, newText }]),
+    // Of its tool `move_file`, which the module does not export.
+    move: async (path, to) =>
+      promises.rename(await server.validatePath(path), await server.validatePath(to)),
     create: async (path, content) =>
       server.writeFileContent(await server.validatePath(path), content),
     overwrite: async (path, content) =>
@@ -84,6 +87,7 @@ export async function openMastra(root) {
     window: async (path, window) => cut(await read(path), window),
     create: (path, content) => files.writeFile(path, content, { overwrite: false }),
     overwrite: (path, content) => files.writeFile(path, content),
+    move: (path, to) => files.moveFile(path, to, { overwrite: false }),
     text: (text) => text,
   };
 }

@@ -48,7 +48,7 @@ export function loadRingfence(checkout) {
  * @returns {Contender}
  */
 function through(addon, name, { synced, unsynced }) {
-  const { readFile, readFileSync, readFiles, createFile, editFile } = addon;
+  const { readFile, readFileSync, readFiles, createFile, editFile, moveFile } = addon;
   return {
     name,
     kind: "ours",
@@ -61,6 +61,7 @@ function through(addon, name, { synced, unsynced }) {
     window: (path, { startLine, maxLines }) =>
       readFile(synced, path, { start_line: startLine, max_lines: maxLines }),
     edit: (path, old_string, new_string) => editFile(unsynced, { path, old_string, new_string }),
+    move: (path, to) => moveFile(unsynced, { path, to }),
     create: (path, content, { durable }) =>
       succeeded(createFile(durable ? synced : unsynced, { path, content })),
     overwrite: (path, content, { durable }) =>

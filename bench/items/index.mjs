@@ -7,6 +7,7 @@ import { growth } from "./growth.mjs";
 import { loading } from "./loading.mjs";
 import { loop } from "./loop.mjs";
 import { memory } from "./memory.mjs";
+import { move } from "./move.mjs";
 import { flight, many, read } from "./read.mjs";
 import { search } from "./search.mjs";
 import { snapshot } from "./snapshot.mjs";
@@ -26,6 +27,7 @@ export const items = {
   loop,
   create,
   edit,
+  move,
   loading,
   memory,
   snapshot,
