@@ -2,6 +2,7 @@
 // src/sandbox/rename/ and src/sandbox/remove/, too.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { describe, test } from "node:test";
@@ -27,10 +28,12 @@ import {
   noPermissions,
   noStrace,
   noSymlinks,
+  notPosix,
   notWindows,
   setImmutable,
   UNPRIVILEGED,
 } from "./support/platform.ts";
+import { ROOT } from "./support/program.ts";
 import { rejectionValue } from "./support/read.ts";
 import { inWorkspace, type TestWorkspace } from "./support/workspace.ts";
 
@@ -139,8 +142,11 @@ describe("moveFile", () => {
           assert.match(error.message, /give "dir\/a\.txt" as to: dir$/);
         }
       }
-      const error = await refused(ws, "moveFile", { path: "src/a.txt", to: "other/" });
-      assert.equal(error.code, "INVALID_ARGUMENT");
+      ws.write("b.txt", "b");
+      for (const to of ["other/", "b.txt/"]) {
+        const args = { path: "src/a.txt", to, overwrite: true };
+        assert.equal((await refused(ws, "moveFile", args)).code, "INVALID_ARGUMENT", to);
+      }
     }),
   );
 
@@ -668,6 +674,8 @@ describe("where the system refuses calls", { skip: noStrace }, () => {
         ws.write("b.txt", "b");
         ws.write("dir/c.txt", "c");
         ws.write("old/d.txt", "d");
+        ws.write("e.txt", "e");
+        ws.write("f.txt", "f");
         const calls = [
           move(ws, "a.txt", "b.txt"),
           move(ws, "a.txt", "new/a.txt"),
@@ -675,13 +683,22 @@ describe("where the system refuses calls", { skip: noStrace }, () => {
           move(ws, "dir", "new/dir"),
           remove(ws, "old"),
           remove(ws, "b.txt"),
+          {
+            call: "moveFile" as const,
+            args: [
+              ws.writable,
+              { path: "e.txt", to: "f.txt", overwrite: true, expected_hash: sha256("e") },
+            ],
+          },
         ];
         const outcomes = await callWithFaults({ calls }, `renameat2:error=${error}`);
         assert.deepEqual(
           outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "done")),
-          ["ALREADY_EXISTS", "done", "INVALID_ARGUMENT", "done", "done", "done"],
+          ["ALREADY_EXISTS", "done", "INVALID_ARGUMENT", "done", "done", "done", "done"],
         );
+        assert.equal(fs.readFileSync(ws.at("f.txt"), "utf8"), "e");
         assert.deepEqual(fs.readdirSync(ws.root, { recursive: true }).sort(), [
+          "f.txt",
           "new",
           "new/a.txt",
           "new/dir",
@@ -756,6 +773,50 @@ test(
       assert.ok(files.length <= 1, left.join(" "));
       assert.ok(!left.some((name) => name.includes(".rf-")), left.join(" "));
       for (const name of fs.readdirSync(ws.root)) fs.rmSync(ws.at(name), { recursive: true });
+    }
+  }),
+);
+
+test(
+  "after kill -9 the moved file is whole at one place, and later calls remove what a deletion has left",
+  { skip: notPosix, timeout: 60_000 },
+  inWorkspace(async (ws) => {
+    const program = `
+      const { createFileSync, deleteFile, moveFile } = require(${JSON.stringify(ROOT)});
+      const context = { workspaceRoot: ${JSON.stringify(ws.root)}, durability: "none" };
+      (async () => {
+        for (;;) {
+          for (let n = 0; n < 40; n += 1) {
+            const path = \`tree/\${n % 4}/\${n}.txt\`;
+            createFileSync(context, { path, content: "x", overwrite: true });
+          }
+          await moveFile(context, { path: "a.txt", to: "dir/b.txt" });
+          await deleteFile(context, { path: "tree", recursive: true });
+          await moveFile(context, { path: "dir/b.txt", to: "a.txt" });
+          await deleteFile(context, { path: "dir" });
+          process.stdout.write(".");
+        }
+      })();`;
+    const content = "whole\n".repeat(10_000);
+    for (let round = 0; round < 8; round += 1) {
+      for (const name of fs.readdirSync(ws.root)) fs.rmSync(ws.at(name), { recursive: true });
+      ws.write("a.txt", content);
+      const child = spawn(process.execPath, ["-e", program]);
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+      child.kill("SIGKILL");
+      await new Promise((resolve) => child.once("exit", resolve));
+
+      const places = ["a.txt", "dir/b.txt"].filter((path) => fs.existsSync(ws.at(path)));
+      assert.equal(places.length, 1);
+      assert.equal(fs.readFileSync(ws.at(places[0] ?? ""), "utf8"), content);
+      const left = () => fs.readdirSync(ws.root).filter((name) => name.startsWith(".rf-"));
+      for (let attempt = 0; attempt < 100 && left().length > 0; attempt += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        ws.write("other.txt", "");
+        await deleteFile(ws.writable, { path: "other.txt" });
+      }
+      assert.deepEqual(left(), []);
     }
   }),
 );

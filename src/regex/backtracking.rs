@@ -61,7 +61,7 @@ impl Backtracking {
                 .backtrack_limit(MAX_STEPS_BACK)
                 .delegate_size_limit(MAX_COMPILED_BYTES)
                 .max_prog_size(MAX_COMPILED_BYTES / 64)
-                // Optimised by version 0.20, `((.)+?)*(?=)` matches "aa" twice, and not once as a whole.
+                // The optimiser of version 0.20 has a bug: it matches `((.)+?)*(?=)` twice in "aa", not once.
                 .optimize(false)
                 .build()
         };
@@ -93,8 +93,8 @@ impl Backtracking {
         Line { span, can_match }
     }
 
-    /// The first match within a span, each line of which is matched alone. `line` is the line that the
-    /// call before was in.
+    /// The first match within a span of whole lines. Each line is matched alone. `line` keeps the last line from
+    /// one call to the next.
     pub fn find_in_lines(
         &self,
         text: &str,

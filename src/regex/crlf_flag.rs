@@ -1,6 +1,6 @@
-//! Takes the flag `R` out of patterns. It would have `^`, `$` and `.` stop at a carriage return, too. A
-//! text that is searched has LF for every CRLF, so there is no pair that it could be about: it could only
-//! split lines at a lone carriage return, which ends no line anywhere else.
+//! Takes the flag `R` out of patterns. With this flag a carriage return ends a line, too. A searched text has LF
+//! for every CRLF, so only a lone carriage return could be meant. That ends no line anywhere else in this
+//! project.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,8 @@ fn drop_from(flags: &mut Flags) {
 }
 
 /// A pattern for the backtracking engine, whose parser gives no tree that could be changed: each `R` becomes
-/// a `u`, which is on anyway. So offsets stay what they are. A `-R` may stay, because nothing sets the flag.
+/// a `u`, which is on anyway. So offsets stay what they are. A `-R` may stay, because nothing sets the flag. A `[`
+/// in a comment of the pattern hides the flags behind it.
 pub fn ignored_in_text(pattern: &str) -> Cow<'_, str> {
     let mut found = Vec::new();
     let mut classes = 0_usize;

@@ -26,7 +26,8 @@ pub struct SimulationCache {
 struct Paths {
     /// The state of each path, and where its match began.
     alive: Vec<(StateID, usize)>,
-    /// For each state the place in `alive` where it stands, if it stands there.
+    /// For each state its index in `alive`. An index may be stale: [`Paths::insert`] checks it, so no index is
+    /// reset.
     places: Vec<usize>,
 }
 
@@ -104,7 +105,7 @@ pub fn find(
     Ok(found)
 }
 
-/// Has a path enter a state, and every state that follows without a byte. How many it visits.
+/// Adds a path at a state, and at every state that follows without a byte. Returns the number of visits.
 fn enter(
     nfa: &NFA,
     paths: &mut Paths,

@@ -40,8 +40,8 @@ pub(super) fn repeat<T, E>(attempt: impl Fn() -> Attempt<T, E>) -> Option<Result
 /// Waits a moment, after a few attempts. Many writers at once keep each other from finishing if none
 /// of them waits.
 fn let_others_go_on(attempt: u32) {
-    const PATIENT: u32 = 4;
-    if let Some(pauses) = attempt.checked_sub(PATIENT) {
+    const ATTEMPTS_WITHOUT_PAUSE: u32 = 4;
+    if let Some(pauses) = attempt.checked_sub(ATTEMPTS_WITHOUT_PAUSE) {
         std::thread::sleep(Duration::from_micros(50) * pauses.min(20));
     }
 }

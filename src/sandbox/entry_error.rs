@@ -7,12 +7,12 @@ use std::io;
 
 use super::attempts::AttemptError;
 use super::entry::EntryKind;
-use super::error::{OpenError, describe};
+use super::error::{Obstacle, OpenError, describe};
 use super::folders::FolderError;
 use super::put::error::{PutError, WriteError};
 
-/// Why an entry was not moved or removed. Nothing has changed on disk, except with
-/// [`EntryError::Unfinished`] and [`EntryError::Unsynced`].
+/// Why an entry was not moved or removed. Nothing has changed on disk, except with [`EntryError::Unfinished`],
+/// [`EntryError::Kept`], [`EntryError::MovedAnother`], [`EntryError::Unsynced`] and [`WriteError::Kept`].
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
     /// The way to the entry, or the entry itself, could not be reached.
@@ -33,7 +33,7 @@ pub enum EntryError {
     /// A FIFO, socket or device stands in the way, which is not replaced.
     #[error("what stands there is not a regular file")]
     NotReplaceable,
-    /// A path that ends in `/` is to be that of a file.
+    /// The new path ends in `/`, but the moved entry is not a folder.
     #[error("the path ends in `/`, but what is moved is not a folder")]
     NamesFolder,
     /// The folder holds entries, and they were not to be removed.
@@ -110,32 +110,6 @@ pub enum EntryError {
     /// Other processes changed the place in every attempt.
     #[error("other processes keep changing the place; try again")]
     Contended,
-}
-
-/// What keeps an entry from being moved or removed, as far as the system tells without a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Obstacle {
-    /// The process may not change the folder that holds it.
-    #[error("the folder's rights do not let entries be moved or removed")]
-    FolderRights,
-    /// Nothing on the file system can be changed.
-    #[error("the file system is read-only")]
-    ReadOnlySystem,
-    /// The process may not list a folder, and so not empty it.
-    #[error("the folder may not be listed")]
-    Unlistable,
-    /// The folder is sticky, and the entry belongs to another user.
-    #[error("the entry belongs to another user, and its folder is sticky")]
-    Sticky,
-    /// The entry is marked as one that cannot be changed.
-    #[error("the entry is marked as immutable or append-only")]
-    Immutable,
-    /// Another file system, or a part of one, is mounted there.
-    #[error("the entry is a mount point")]
-    MountPoint,
-    /// Windows: another program has the entry open and does not let it be removed.
-    #[error("another program has the entry open")]
-    InUse,
 }
 
 fn beneath(path: &str) -> String {

@@ -1,5 +1,5 @@
 //! The errors of opening the root or a path, and of reading a file. The errors of writing are in
-//! `put/error.rs`.
+//! `put/error.rs`, those of moving and removing in `entry_error.rs`.
 //!
 //! The sentences speak of the root, of files, folders and links. They name no argument of any tool:
 //! each tool says which of its arguments an error is about.
@@ -94,6 +94,32 @@ pub enum ReadError {
     /// The system failed.
     #[error("the system failed: {}", describe(.0))]
     System(io::Error),
+}
+
+/// What keeps an entry from being moved or removed, as far as the system tells without a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// The process may not change the folder that holds it.
+    #[error("the folder's rights do not let entries be moved or removed")]
+    FolderRights,
+    /// Nothing on the file system can be changed.
+    #[error("the file system is read-only")]
+    ReadOnlySystem,
+    /// The process may not list a folder, and so not empty it.
+    #[error("the folder may not be listed")]
+    Unlistable,
+    /// The folder is sticky, and the entry belongs to another user.
+    #[error("the entry belongs to another user, and its folder is sticky")]
+    Sticky,
+    /// The entry is marked as one that cannot be changed.
+    #[error("the entry is marked as immutable or append-only")]
+    Immutable,
+    /// Another file system, or a part of one, is mounted there.
+    #[error("the entry is a mount point")]
+    MountPoint,
+    /// Windows: another program has the entry open and does not let it be removed.
+    #[error("another program has the entry open")]
+    InUse,
 }
 
 /// The size of a file, exact or at least.

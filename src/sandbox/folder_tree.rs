@@ -9,32 +9,33 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::entry::{EntryKind, FolderId, Found};
-use super::entry_error::{EntryError, Obstacle};
-use super::error::OpenError;
+use super::entry_error::EntryError;
+use super::error::{Obstacle, OpenError};
 use super::system::{self, Directory, RemovalRights};
 
 /// How often a folder is listed anew because other programs add entries while it is emptied.
 const MAX_LISTINGS: u32 = 16;
 
-/// After so many entries it is asked whether to go on: some milliseconds.
+/// After at most this many entries `cancelled` is asked. They take some milliseconds.
 const BETWEEN_QUESTIONS: usize = 1024;
 
 /// Counts the entries beneath a folder that is open to be listed, and checks that the system lets each of
-/// them be removed. `cancelled` is asked every 1,024 entries.
+/// them be removed. `cancelled` is asked in each folder, and at least every 1,024 entries.
 ///
 /// # Errors
 ///
-/// [`EntryError::Refused`] for the first entry that cannot be removed.
+/// [`EntryError::Refused`] for the first entry that cannot be removed, [`EntryError::Cancelled`], or the error
+/// of opening a folder.
 pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<u64, EntryError> {
     let mut descent = Descent::into(folder)?;
     descent.list(cancelled)?;
-    let mut entries = descent.here.unseen.len() as u64;
+    let mut entries = descent.here.pending.len() as u64;
     let mut rights = descent.rights()?;
     loop {
-        if descent.here.unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
+        if descent.here.pending.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
             return Err(EntryError::Cancelled);
         }
-        let Some((name, kind)) = descent.here.unseen.pop() else {
+        let Some((name, kind)) = descent.here.pending.pop() else {
             if descent.leave()?.is_none() {
                 return Ok(entries);
             }
@@ -49,18 +50,18 @@ pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<
             Err(error) => return Err(error.into()),
         }
         if kind == EntryKind::Folder && descent.enter(name, cancelled)? {
-            entries += descent.here.unseen.len() as u64;
+            entries += descent.here.pending.len() as u64;
             rights = descent.rights()?;
         }
     }
 }
 
 /// Removes everything beneath a folder that is open to be listed. `removed` counts the entries. `cancelled` is
-/// asked every 1,024 entries.
+/// asked in each folder, and at least every 1,024 entries.
 ///
 /// # Errors
 ///
-/// The entries that are left can be anywhere beneath the folder.
+/// The error that ended the removal. The remaining entries can be anywhere beneath the folder.
 pub(super) fn empty(
     folder: Directory,
     removed: &mut u64,
@@ -69,14 +70,14 @@ pub(super) fn empty(
     let mut descent = Descent::into(folder)?;
     descent.list(cancelled)?;
     loop {
-        if descent.here.unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
+        if descent.here.pending.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
             return Err(EntryError::Cancelled);
         }
-        if let Some((name, kind)) = descent.here.unseen.pop() {
+        if let Some((name, kind)) = descent.here.pending.pop() {
             if kind != EntryKind::Folder || !descent.enter(name.clone(), cancelled)? {
                 *removed += descent.remove(&name, kind)?;
             }
-        } else if descent.here.listings < MAX_LISTINGS && descent.is_filled_again(cancelled)? {
+        } else if descent.here.listings < MAX_LISTINGS && descent.list_again(cancelled)? {
             // Other programs have added entries.
         } else {
             let Some(name) = descent.leave()? else { return Ok(()) };
@@ -101,7 +102,7 @@ struct Level {
     name: OsString,
     id: FolderId,
     /// The entries that are still to be looked at.
-    unseen: Vec<(OsString, EntryKind)>,
+    pending: Vec<(OsString, EntryKind)>,
     /// How often the folder has been listed.
     listings: u32,
 }
@@ -109,7 +110,7 @@ struct Level {
 impl Level {
     fn of(folder: &Directory, name: OsString) -> Result<Self, OpenError> {
         let id = system::folder_id(folder).map_err(OpenError::System)?;
-        Ok(Self { name, id, unseen: Vec::new(), listings: 0 })
+        Ok(Self { name, id, pending: Vec::new(), listings: 0 })
     }
 }
 
@@ -120,21 +121,21 @@ impl Descent {
 
     /// Notes the entries of this folder.
     fn list(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), EntryError> {
-        let Level { unseen, listings, .. } = &mut self.here;
+        let Level { pending, listings, .. } = &mut self.here;
         *listings += 1;
         let mut is_cancelled = false;
         system::visit_entries(&mut self.folder, &mut |entry| {
-            unseen.push((entry.name().to_owned(), entry.kind()));
-            is_cancelled = unseen.len() % BETWEEN_QUESTIONS == 0 && cancelled();
+            pending.push((entry.name().to_owned(), entry.kind()));
+            is_cancelled = pending.len() % BETWEEN_QUESTIONS == 0 && cancelled();
             if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if is_cancelled { Err(EntryError::Cancelled) } else { Ok(()) }
     }
 
     /// Whether the folder, from which everything has been removed, has entries again. Notes them.
-    fn is_filled_again(&mut self, cancelled: &dyn Fn() -> bool) -> Result<bool, EntryError> {
+    fn list_again(&mut self, cancelled: &dyn Fn() -> bool) -> Result<bool, EntryError> {
         self.list(cancelled)?;
-        Ok(!self.here.unseen.is_empty())
+        Ok(!self.here.pending.is_empty())
     }
 
     fn rights(&self) -> Result<RemovalRights, OpenError> {
@@ -155,7 +156,7 @@ impl Descent {
         };
         let outer = std::mem::replace(&mut self.here, Level::of(&folder, name)?);
         self.above.push((outer, Some(std::mem::replace(&mut self.folder, folder))));
-        if let Some((_, far)) = self.above.iter_mut().rev().nth(system::MAX_MADE_FOLDERS_HELD) {
+        if let Some((_, far)) = self.above.iter_mut().rev().nth(system::MAX_FOLDERS_HELD) {
             *far = None;
         }
         self.list(cancelled)?;

@@ -1,4 +1,4 @@
-//! Making the folders that a path needs, and taking them back if the file then fails.
+//! Making the folders that a path needs, and taking them back if the write or the move then fails.
 
 use std::io;
 use std::rc::Rc;
@@ -96,7 +96,7 @@ impl<'path> MadeFolders<'path> {
 
     fn push(&mut self, folder: MadeFolder) {
         self.made.push(folder);
-        let mut held = self.made.iter_mut().rev().skip(system::MAX_MADE_FOLDERS_HELD);
+        let mut held = self.made.iter_mut().rev().skip(system::MAX_FOLDERS_HELD);
         if let Some(outer) = held.next() {
             outer.parent = None;
         }

@@ -29,7 +29,8 @@
 //! | `put/error`, `entry_error` | the errors of writing, and of moving and removing |
 //! | `folder_tree` | counting and removing everything beneath a folder |
 //! | `put/` | creating and replacing files |
-//! | `remove/`, `rename` | removing and moving files, links and folders |
+//! | `remove/` | removing files, links and folders |
+//! | `rename/` | moving files, links and folders |
 
 mod attempts;
 mod buffer;
@@ -60,8 +61,8 @@ mod walk;
 
 pub use buffer::ReadBuffer;
 pub use entry::{EntryFacts, EntryKind, EntryName, Listed, MAX_LINKS};
-pub use entry_error::{EntryError, Obstacle};
-pub use error::{FileSize, OpenError, ReadError, RootError};
+pub use entry_error::EntryError;
+pub use error::{FileSize, Obstacle, OpenError, ReadError, RootError};
 pub use file::{CachedRead, FileFacts, FileId, OpenFile};
 pub use list::ListedFolder;
 pub use put::content::{Before, Expected, NewContent, Visibility, Written};

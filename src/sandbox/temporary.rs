@@ -1,8 +1,8 @@
 //! The names of temporary files. They are short and random, and a sweep recognises them for
 //! certain.
 //!
-//! Replacing a file takes a second name in its folder for a moment. A process that is killed in that
-//! moment leaves the file at that name behind. Such a leftover must not be confused with a user's file
+//! Replacing or removing an entry takes a second name in its folder for a moment. If the process is killed in
+//! that moment, the entry stays at that name. Such a leftover must not be confused with a user's file
 //! whose name happens to look alike. So the name has check digits over the identities of the two files
 //! that can stand at it: the new one and, after the exchange, the displaced one. A file is a leftover if
 //! the name at which it stands was made for it.

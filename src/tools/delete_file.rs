@@ -21,11 +21,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::entry_change::{self, ChangeOptions, failure_of, stale_now, with_near_misses};
+use super::entry_change::{self, ChangeOptions, failure_at, kind_name, with_near_misses};
 use super::failure::Failure;
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
-use crate::sandbox::{EntryError, EntryKind, RemoveOptions, Sandbox, WriteError};
+use crate::sandbox::{RemoveOptions, Sandbox};
 
 /// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -88,25 +88,11 @@ pub fn delete_file(
             dry_run: request.dry_run,
         };
         let removed = sandbox.remove_entry(&path, &removal, cancelled).map_err(|error| {
-            let failure = match error {
-                EntryError::Write(WriteError::Changed) => {
-                    stale_now(sandbox, path.as_path(), request.expected, cancelled)
-                }
-                error => failure_of(error),
-            };
-            with_near_misses(failure, sandbox, &request.path, path.as_path()).at(shown)
+            let failure = failure_at(error, sandbox, path.as_path(), request.expected, cancelled);
+            with_near_misses(failure, sandbox, &request.path, path.as_path())
         })?;
         let kind = kind_name(removed.kind);
         Ok(DeleteFileOutput { path: shown.to_owned(), kind, entries: removed.entries })
     });
     deleted.map_err(|failure| failure.hiding_root_of(sandbox))
-}
-
-/// The name of a kind of entry in answers.
-pub(super) fn kind_name(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::Folder => "directory",
-        EntryKind::Link => "symlink",
-        EntryKind::File | EntryKind::Special => "file",
-    }
 }

@@ -84,8 +84,39 @@ fn refuse_root(argument: &str, path: EntryPath) -> Result<EntryPath, Failure> {
     Ok(path)
 }
 
-/// The failure of a move or a removal.
-pub(super) fn failure_of(error: EntryError) -> Failure {
+/// The failure of a move or a removal, at a path. If a file was compared with an expected hash and has another,
+/// the file is read for the present one.
+pub(super) fn failure_at(
+    error: EntryError,
+    sandbox: &Sandbox,
+    path: &WorkspacePath,
+    expected: Option<Sha256Digest>,
+    cancelled: &dyn Fn() -> bool,
+) -> Failure {
+    let failure = match error {
+        EntryError::Write(WriteError::Changed) => {
+            failure_of_mismatch(sandbox, path, expected, cancelled)
+        }
+        EntryError::Write(WriteError::Kept { because, stray })
+            if matches!(*because, WriteError::Changed) =>
+        {
+            failure_of_mismatch(sandbox, path, expected, cancelled).and(&stray.to_string())
+        }
+        error => failure_of(error),
+    };
+    failure.at(path.as_shown())
+}
+
+/// The name of a kind of entry in answers.
+pub(super) fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Folder => "directory",
+        EntryKind::Link => "symlink",
+        EntryKind::File | EntryKind::Special => "file",
+    }
+}
+
+fn failure_of(error: EntryError) -> Failure {
     let code = code_of(&error);
     let sentence = sentence_of(&error);
     match error {
@@ -109,6 +140,7 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::DanglingLink => ErrorCode::NotFound,
         EntryError::Refused { obstacle: Obstacle::InUse, .. }
         | EntryError::Kept(_)
+        | EntryError::MovedAnother
         | EntryError::Contended => ErrorCode::Contended,
         EntryError::Refused { .. } | EntryError::Open(OpenError::PermissionDenied) => {
             ErrorCode::PermissionDenied
@@ -122,17 +154,19 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::Write(error) => code_of_write(error),
         EntryError::System(error) => code_of_refusal(error),
         EntryError::Unfinished { because, .. } => code_of(because),
-        EntryError::Open(_)
-        | EntryError::MovedAnother
-        | EntryError::Unsynced(_)
-        | EntryError::Cancelled => ErrorCode::Internal,
+        EntryError::Open(_) | EntryError::Unsynced(_) | EntryError::Cancelled => {
+            ErrorCode::Internal
+        }
     }
 }
 
 fn sentence_of(error: &EntryError) -> String {
     match error {
         EntryError::Exists { standing: EntryKind::Folder, .. } => "a folder stands there".to_owned(),
-        EntryError::Exists { moved: EntryKind::Folder, .. } => {
+        EntryError::Exists {
+            standing: EntryKind::File | EntryKind::Link,
+            moved: EntryKind::Folder,
+        } => {
             "a file or link exists there, and a folder replaces nothing; choose another path".to_owned()
         }
         EntryError::Exists { standing: EntryKind::File | EntryKind::Link, .. } => {
@@ -164,7 +198,7 @@ fn sentence_of(error: &EntryError) -> String {
     }
 }
 
-/// Adds the near names to a failure with which no entry was found at a path.
+/// Adds similar existing paths to the failure `NOT_FOUND`. Leaves every other failure as it is.
 pub(super) fn with_near_misses(
     failure: Failure,
     sandbox: &Sandbox,
@@ -184,10 +218,9 @@ pub(super) fn stale(present: &Sha256Digest) -> Failure {
     Failure::new(ErrorCode::Stale, sentence).with("sha256", Detail::Text(hash::to_hex(present)))
 }
 
-/// `STALE`, with the hash that the file at a path has now; `CONTENDED` if that is the expected one again; or
-/// the failure of reading it. `cancelled` is
-/// asked every 64 KiB.
-pub(super) fn stale_now(
+/// Reads the file at a path for the failure of a comparison: `STALE` with the present hash, `CONTENDED` if that is
+/// the expected one again, or the failure of the read. `cancelled` is asked every 64 KiB.
+fn failure_of_mismatch(
     sandbox: &Sandbox,
     path: &WorkspacePath,
     expected: Option<Sha256Digest>,

@@ -21,12 +21,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::delete_file::kind_name;
-use super::entry_change::{self, ChangeOptions, failure_of, stale_now, with_near_misses};
+use super::entry_change::{self, ChangeOptions, failure_at, kind_name, with_near_misses};
 use super::failure::{ErrorCode, Failure};
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
-use crate::sandbox::{EntryError, EntryKind, MoveEnd, MoveError, MoveOptions, Sandbox, WriteError};
+use crate::sandbox::{EntryError, EntryKind, MoveEnd, MoveError, MoveOptions, Sandbox};
 
 /// What to move, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,29 +108,9 @@ pub fn move_file(
             durable: options.is_durable(),
             dry_run: request.dry_run,
         };
-        let moved = sandbox.move_entry(&from, &to, &conditions, cancelled).map_err(|error| {
-            let MoveError { end, error } = error;
-            let (path, given) = match end {
-                MoveEnd::From => (from.as_path(), &request.path),
-                MoveEnd::To => (to.as_path(), &request.to),
-            };
-            let failure = match error {
-                EntryError::Write(WriteError::Changed) => {
-                    stale_now(sandbox, path, request.expected, cancelled)
-                }
-                EntryError::Exists { standing: EntryKind::Folder, .. } => {
-                    let name = from.as_path().names().next_back().unwrap_or_default();
-                    let inside = format!("to move into it, give \"{path}/{name}\" as to");
-                    failure_of(error).and(&inside)
-                }
-                error => failure_of(error),
-            };
-            let failure = match end {
-                MoveEnd::From => with_near_misses(failure, sandbox, given, path),
-                MoveEnd::To => failure,
-            };
-            failure.at(path.as_shown())
-        })?;
+        let moved = sandbox
+            .move_entry(&from, &to, &conditions, cancelled)
+            .map_err(|error| failure(error, sandbox, request, (&from, &to), cancelled))?;
         Ok(MoveFileOutput {
             path: from.as_path().to_string(),
             to: to.as_path().to_string(),
@@ -140,4 +119,28 @@ pub fn move_file(
         })
     });
     moved.map_err(|failure| failure.hiding_root_of(sandbox))
+}
+
+fn failure(
+    MoveError { end, error }: MoveError,
+    sandbox: &Sandbox,
+    request: &MoveFileRequest,
+    (from, to): (&EntryPath, &EntryPath),
+    cancelled: &dyn Fn() -> bool,
+) -> Failure {
+    let is_folder_in_the_way =
+        matches!(error, EntryError::Exists { standing: EntryKind::Folder, .. });
+    let fault = match end {
+        MoveEnd::From => from.as_path(),
+        MoveEnd::To => to.as_path(),
+    };
+    let failure = failure_at(error, sandbox, fault, request.expected, cancelled);
+    match end {
+        MoveEnd::From => with_near_misses(failure, sandbox, &request.path, fault),
+        MoveEnd::To if is_folder_in_the_way => {
+            let name = from.as_path().names().next_back().unwrap_or_default();
+            failure.and(&format!("to move into it, give \"{fault}/{name}\" as to"))
+        }
+        MoveEnd::To => failure,
+    }
 }

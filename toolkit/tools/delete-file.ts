@@ -29,7 +29,10 @@ export const DELETE_FILE_TOOL = {
   propose,
 } satisfies Tool<"delete_file", DeleteFileToolArguments, DeleteFileOutput, Params>;
 
-/** The text that goes, or a sentence about what goes, and arguments that delete no other file. */
+/**
+ * The deleted text, or a sentence about the entry, and arguments that delete no other file, if its hash is known.
+ * `recursive` is set only if the person was told the number of entries.
+ */
 async function propose(
   context: HandlerContext,
   args: DeleteFileArguments,

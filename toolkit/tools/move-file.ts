@@ -27,7 +27,10 @@ export const MOVE_FILE_TOOL = {
   propose,
 } satisfies Tool<"move_file", MoveFileToolArguments, MoveFileOutput, Params>;
 
-/** The move as git shows it, and arguments that move no other file and replace nothing that was not told. */
+/**
+ * The move as git shows it, and arguments that move no other file, if its hash is known. They replace an entry
+ * only if the person was told so; the replaced entry itself is not compared.
+ */
 async function propose(
   context: HandlerContext,
   args: MoveFileArguments,

@@ -20,8 +20,8 @@ export interface OldFile {
 const MAX_LINES = 500;
 
 /**
- * Reads a file. `"unshown"` if it is not UTF-8 text of at most 1 MiB; `null` if it may not be read or keeps
- * changing.
+ * Reads a file. `"absent"` if no file stands there; `"unshown"` if it is not UTF-8 text of at most 1 MiB;
+ * `null` if it cannot be read or keeps changing.
  */
 export async function readOld(
   root: Root,

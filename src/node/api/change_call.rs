@@ -96,17 +96,17 @@ pub fn change_options(context: &Context) -> ChangeOptions {
     ChangeOptions { write_scope: context.create.write_scope, durability: context.create.durability }
 }
 
-/// Refuses a call by its paths alone, before anything on disk is looked at, where the host lets its tools
-/// write nothing.
-pub fn refuse_read_only<T>(
+/// If the host lets its tools write nothing, refuses a call before it reads the disk. `parse` makes the failure
+/// from the paths alone.
+pub fn check_write_scope<T>(
     options: ChangeOptions,
     parse: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(), Failure> {
     if options.write_scope == WriteScope::ReadOnly { parse().map(drop) } else { Ok(()) }
 }
 
-/// The error of an argument that is missing or breaks a rule of its own.
-pub fn missing(name: &'static str, rule: impl Into<String>) -> ArgumentError {
+/// The error of an argument that does not follow its rule. A breaks_rule argument is one case.
+pub fn breaks_rule(name: &'static str, rule: impl Into<String>) -> ArgumentError {
     ArgumentError::new(name, rule, Got::Unsaid)
 }
 
@@ -117,7 +117,7 @@ pub fn read_path(
     name: &'static str,
     rule: &'static str,
 ) -> Result<String, ArgumentError> {
-    args.optional(key, name, Argument::unicode)?.ok_or_else(|| missing(name, rule))
+    args.optional(key, name, Argument::unicode)?.ok_or_else(|| breaks_rule(name, rule))
 }
 
 /// `expected_hash`.
@@ -126,7 +126,7 @@ pub fn read_expected_hash(args: Argument<'_>) -> Result<Option<Sha256Digest>, Ar
         from_lowercase_hex(hash.string()?.as_str()).ok_or_else(|| {
             let rule =
                 "must be a SHA-256 as 64 lowercase hex digits, as readFile gives it in meta.sha256";
-            missing("expected_hash", rule)
+            breaks_rule("expected_hash", rule)
         })
     })
 }

@@ -6,8 +6,8 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::change_call::{
-    Arguments, change_options, missing, read_args, read_expected_hash, read_flag, read_path,
-    refuse_read_only, run_change,
+    Arguments, breaks_rule, change_options, check_write_scope, read_args, read_expected_hash,
+    read_flag, read_path, run_change,
 };
 use super::context::Context;
 use super::failure::{HasErrorName, opened_at};
@@ -89,7 +89,7 @@ fn run(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<core::EditFileOutput, Failure> {
     let options = change_options(context);
-    refuse_read_only(options, || {
+    check_write_scope(options, || {
         core::parse(request, options, |absolute| context.part_inside(absolute))
     })?;
     let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
@@ -101,7 +101,7 @@ const ARGUMENTS: &str =
 
 fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
     let args = read_args(args, ARGUMENTS)?;
-    let path = read_path(args, c"path", "path", "is missing: the file to edit")?;
+    let path = read_path(args, c"path", "path", "is breaks_rule: the file to edit")?;
     let edits = args.optional(c"edits", "edits", Ok)?;
     let is_flat = [
         args.optional(c"old_string", "old_string", Ok)?.is_some(),
@@ -113,7 +113,7 @@ fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
         Some(_) if is_flat.contains(&true) => {
             let rule = "must not stand beside old_string, new_string or replace_all: give the edits, or one \
                         edit without them";
-            return Err(missing("edits", rule));
+            return Err(breaks_rule("edits", rule));
         }
         Some(edits) => read_edits(edits)?,
         None => vec![read_edit(args)?],
@@ -148,7 +148,7 @@ fn read_edits(edits: Argument<'_>) -> Result<Vec<Edit>, ArgumentError> {
         })?;
         bytes += edit.old.len() + edit.new.len();
         if bytes > MAX_EDIT_TEXT_BYTES {
-            return Err(missing("edits", "must not have more than 32 MiB of text together"));
+            return Err(breaks_rule("edits", "must not have more than 32 MiB of text together"));
         }
         read.push(edit);
     }
@@ -157,21 +157,23 @@ fn read_edits(edits: Argument<'_>) -> Result<Vec<Edit>, ArgumentError> {
 
 fn read_edit(edit: Argument<'_>) -> Result<Edit, ArgumentError> {
     let old = edit.optional(c"old_string", "old_string", |text| read_text(text, "old_string"))?;
-    let old = old.ok_or_else(|| missing("old_string", "is missing: the text to replace"))?;
+    let old =
+        old.ok_or_else(|| breaks_rule("old_string", "is breaks_rule: the text to replace"))?;
     if old.is_empty() {
         let rule = "must not be empty: to insert text, quote the line beside it; to create a file, use \
                     workspace_create_file";
-        return Err(missing("old_string", rule));
+        return Err(breaks_rule("old_string", rule));
     }
     let new = edit.optional(c"new_string", "new_string", |text| read_text(text, "new_string"))?;
-    let new = new.ok_or_else(|| missing("new_string", "is missing: the text to put there"))?;
+    let new =
+        new.ok_or_else(|| breaks_rule("new_string", "is breaks_rule: the text to put there"))?;
     Ok(Edit { old, new, replace_all: read_flag(edit, c"replace_all", "replace_all")? })
 }
 
 fn read_text(text: Argument<'_>, name: &'static str) -> Result<String, ArgumentError> {
     let text = text.unicode_up_to(MAX_EDIT_TEXT_BYTES)?;
     if text.contains('\0') {
-        return Err(missing(name, "must not contain a NUL character"));
+        return Err(breaks_rule(name, "must not contain a NUL character"));
     }
     Ok(text)
 }

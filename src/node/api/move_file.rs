@@ -6,8 +6,8 @@ use napi_derive::napi;
 
 use super::argument::Argument;
 use super::change_call::{
-    Arguments, change_options, read_args, read_expected_hash, read_flag, read_path,
-    refuse_read_only, run_change,
+    Arguments, change_options, check_write_scope, read_args, read_expected_hash, read_flag,
+    read_path, run_change,
 };
 use super::context::Context;
 use super::failure::{HasErrorName, opened_at};
@@ -74,7 +74,7 @@ fn run(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<core::MoveFileOutput, Failure> {
     let options = change_options(context);
-    refuse_read_only(options, || {
+    check_write_scope(options, || {
         core::parse(request, options, |absolute| context.part_inside(absolute))
     })?;
     let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;

@@ -21,7 +21,7 @@ pub fn parts(expr: &Expr) -> u64 {
 /// The parts of a pattern that automata match in one step each: those without look-around and references.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// The highest cost of a step that ends after so many bytes: how many parts it has, times the bytes.
+    /// The highest cost of a step whose match has a greatest length: its number of parts times this length.
     finite: u64,
     /// How many parts a step has at most that can read the whole line.
     endless: u64,

@@ -17,21 +17,21 @@ const SHORT_LINE: usize = 64 << 10;
 /// `cost_of_a_search_that_cannot_be_stopped`: 15 ns for each part and byte, so 31 ms.
 const MAX_COST_IN_SHORT_LINE: u64 = 1 << 21;
 
-/// The highest cost of a step in any other line, where 2 s are allowed: 1 s.
+/// The highest cost of a step in a longer line. It takes 1 s, and the search has to end within 2 s.
 const MAX_COST: u64 = 1 << 26;
 
-/// A step of a higher cost is one that the deadline is looked at before.
+/// If a step can cost more than this, which takes 15 µs, the deadline is checked at every read.
 const HIGH_COST: u64 = 1 << 10;
 
-/// How many reads there are between two looks at the deadline, if steps cost less, which is 15 µs.
+/// If no step can cost more than [`HIGH_COST`], the deadline is checked once for this many reads.
 const READS: u32 = 64;
 
 /// How many bytes the engine may keep for one position. It keeps something whenever a repetition begins anew,
 /// which is at most once for each read.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
-/// A line that counts how often it is read. The engine reads it in each step, and has no other way to be
-/// stopped: so the stack is unwound from within a read, as if by a panic that no hook hears of.
+/// A line that counts its reads. The engine reads the line in each step, and offers no other way to stop a
+/// search. To stop it, a read unwinds the stack by `resume_unwind`, which calls no panic hook.
 pub struct Watched<'search> {
     line: &'search str,
     deadline: &'search Deadline<'search>,
@@ -67,7 +67,7 @@ impl<'search> Watched<'search> {
         self.deadline.check()?;
         self.looks.set(0);
         let input = RegexInput::new(self).from_pos(at).anchored(true);
-        // What the engine keeps from one search to the next is made anew by each.
+        // Each search resets the engine's state, so a search that was unwound harms no later one.
         match catch_unwind(AssertUnwindSafe(|| regex.find_input(input))) {
             Ok(Ok(found)) => Ok(found),
             // The engine has gone back too often, so "no match" could be wrong.

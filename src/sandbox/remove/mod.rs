@@ -1,8 +1,11 @@
 //! Removing an entry: a file, a link, or a folder with everything in it.
 //!
-//! An entry disappears in one step: it is renamed to a random name that no other program knows, in its own
-//! folder. There it is examined once more, and is put back if it is not the entry that was to be removed.
-//! Then it is removed. A sweep removes the one that a killed process leaves.
+//! An entry disappears in one step: a rename gives it a random name in its own folder, which no other program
+//! knows. There the entry is checked again. If it is the wrong one, it is put back; otherwise it is removed.
+//! If a process is killed in between, a later sweep removes the entry, except on Windows.
+//!
+//! Two entries keep their names: a file or link on Windows, which is removed by its handle, and a folder that
+//! cannot be renamed, which is emptied in place.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,8 +17,8 @@ use self::unix as files;
 use self::windows as files;
 use super::attempts::{self, Attempt, AttemptError};
 use super::entry::{EntryKind, Found};
-use super::entry_error::{EntryError, Obstacle};
-use super::error::OpenError;
+use super::entry_error::EntryError;
+use super::error::{Obstacle, OpenError};
 use super::folder_tree;
 use super::place::{self, Located, Place};
 use super::put;
@@ -31,7 +34,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-/// What to remove, and the conditions for it.
+/// The conditions of a removal.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RemoveOptions {
     /// Whether a folder that is not empty is removed.
@@ -61,7 +64,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// [`EntryError`]. Nothing has changed on disk, except with [`EntryError::Unfinished`],
-    /// [`EntryError::Kept`] and [`EntryError::Unsynced`].
+    /// [`EntryError::Kept`], [`EntryError::Unsynced`] and `WriteError::Kept`.
     pub fn remove_entry(
         &self,
         path: &EntryPath,
@@ -113,7 +116,7 @@ impl Removing<'_> {
         let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
         let expected = self.options.expected;
         let (folder, name) = (&place.folder, &place.name);
-        let file = files::Doomed::take(folder, name, entry, expected, checks)?;
+        let file = files::RemovalTarget::take(folder, name, entry, expected, checks)?;
         if (self.cancelled)() {
             return Err(EntryError::Cancelled.into());
         }
@@ -141,8 +144,8 @@ impl Removing<'_> {
 
     fn remove_surveyed(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
         // Keeps its lock until the folder is removed.
-        let locked = open_folder(&place.folder, &place.name, entry)?;
-        let hidden = match Hidden::of(place, entry, &locked) {
+        let lock_handle = open_folder(&place.folder, &place.name, entry)?;
+        let hidden = match Hidden::of(place, entry, &lock_handle) {
             // overlayfs renames no folder of a lower layer.
             Err(AttemptError::Failed(EntryError::OtherDevice)) => {
                 return self.remove_in_place(place, entry);
@@ -288,8 +291,8 @@ impl<'call> Hidden<'call> {
         unfinished(error, removed, self.put_back().err())
     }
 
-    /// Gives the folder its name again. If another program has taken that name, gives the folder a name
-    /// that no sweep removes, because it is made for another entry; and gives that name.
+    /// Gives the folder its name again. If that fails, gives the folder a name that no sweep removes, and
+    /// returns this name as the error. If that fails, too, returns the random name, which a sweep may remove.
     fn put_back(&self) -> Result<(), OsString> {
         let folder = &*self.place.folder;
         let rename = |name: &OsString| {

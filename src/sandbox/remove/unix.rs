@@ -17,7 +17,7 @@ use crate::sandbox::system::{Directory, Held};
 use crate::sandbox::temporary::{self, Identity};
 
 /// A file or link that is to be removed, checked as far as that is possible without a change.
-pub(super) struct Doomed<'call> {
+pub(super) struct RemovalTarget<'call> {
     folder: &'call Directory,
     name: &'call OsStr,
     entry: &'call Held,
@@ -27,7 +27,7 @@ pub(super) struct Doomed<'call> {
     checks: WriteChecks<'call>,
 }
 
-impl<'call> Doomed<'call> {
+impl<'call> RemovalTarget<'call> {
     pub(super) fn take(
         folder: &'call Directory,
         name: &'call OsStr,
@@ -56,7 +56,7 @@ impl<'call> Doomed<'call> {
         // The lease lives until the file is removed.
         let lease = RefCell::new(None);
         let refusal = RefCell::new(None);
-        let is_wanted = || match self.certify() {
+        let must_stay = || match self.check_hidden() {
             Ok(writers) => {
                 *lease.borrow_mut() = writers;
                 false
@@ -66,11 +66,11 @@ impl<'call> Doomed<'call> {
                 true
             }
         };
-        match remove(self.folder, self.name, self.entry.id, fresh, &is_wanted) {
+        match remove(self.folder, self.name, self.entry.id, fresh, &must_stay) {
             Removal::Removed => Ok(()),
             Removal::Another if self.expected.is_some() => Err(PutError::Changed),
             Removal::Another => Err(PutError::Raced),
-            Removal::Wanted => Err(refusal.take().unwrap_or(PutError::Raced)),
+            Removal::Stayed => Err(refusal.take().unwrap_or(PutError::Raced)),
             Removal::Displaced(name) => {
                 let because = refusal.take().unwrap_or(PutError::Raced);
                 Err(because.with(Stray::Displaced(keep(self.folder, &name))))
@@ -80,7 +80,7 @@ impl<'call> Doomed<'call> {
     }
 
     /// Checks, now that the entry has disappeared, that it may be removed.
-    fn certify(&self) -> Result<Option<Writers<'_>>, PutError> {
+    fn check_hidden(&self) -> Result<Option<Writers<'_>>, PutError> {
         if !(self.checks.is_current)(self.folder) {
             return Err(PutError::Raced);
         }

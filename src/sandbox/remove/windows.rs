@@ -13,7 +13,7 @@ use crate::sandbox::system::{Directory, Held};
 use crate::sandbox::temporary::Identity;
 
 /// A file or link that is to be removed, checked as far as that is possible without a change.
-pub(super) struct Doomed<'call> {
+pub(super) struct RemovalTarget<'call> {
     folder: &'call Directory,
     entry: &'call Held,
     /// As long as the compared file is open, no other program can write to it.
@@ -21,7 +21,7 @@ pub(super) struct Doomed<'call> {
     checks: WriteChecks<'call>,
 }
 
-impl<'call> Doomed<'call> {
+impl<'call> RemovalTarget<'call> {
     pub(super) fn take(
         folder: &'call Directory,
         name: &'call OsStr,

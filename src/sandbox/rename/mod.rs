@@ -1,10 +1,10 @@
 //! Moving an entry: a file, a link, or a folder with everything in it, by one rename.
 
-use self::step::{Step, Way, is_same_folder, lists};
+use self::step::{Rename, Standing, is_same_folder, lists};
 use super::attempts::{self, Attempt, AttemptError};
 use super::entry::EntryKind;
-use super::entry_error::{EntryError, Obstacle};
-use super::error::OpenError;
+use super::entry_error::EntryError;
+use super::error::{Obstacle, OpenError};
 use super::folders::MadeFolders;
 use super::place::{self, Located, MissingFolders, Place};
 use super::put;
@@ -72,8 +72,8 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// [`MoveError`]. Nothing has changed on disk, except with [`EntryError::Kept`] and
-    /// [`EntryError::Unsynced`].
+    /// [`MoveError`]. Nothing has changed on disk, except with [`EntryError::Kept`],
+    /// [`EntryError::MovedAnother`] and [`EntryError::Unsynced`].
     pub fn move_entry(
         &self,
         from: &EntryPath,
@@ -138,15 +138,15 @@ impl<'call> Moving<'call> {
         check_rights(&source, &target)?;
         // Keeps other writers of this library from the file until it is moved.
         let _compared = at(MoveEnd::From, self.compare(&source))?;
-        let way = at(MoveEnd::To, self.way_to(&source, &target))?;
+        let standing = at(MoveEnd::To, self.find_standing(&source, &target))?;
         if (self.cancelled)() {
             return Err(MoveError { end: MoveEnd::From, error: EntryError::Cancelled }.into());
         }
-        let replaced = way.replaced();
+        let replaced = standing.replaced();
         let folders = match target {
             _ if self.options.dry_run => Vec::new(),
             Target::Place(place) => {
-                self.rename(&source, &place, way)?;
+                self.rename(&source, &place, standing)?;
                 Vec::new()
             }
             Target::FoldersMissing(missing) => self.rename_with_folders(&source, missing)?,
@@ -221,56 +221,59 @@ impl<'call> Moving<'call> {
         Ok(Some(compared))
     }
 
-    /// Checks what stands at the new place.
-    fn way_to(&self, source: &Source<'_>, target: &Target<'_>) -> Attempt<Way, EntryError> {
-        let held = match target {
-            Target::FoldersMissing(_) => Err(OpenError::NotFound),
-            Target::Place(place) => system::hold(&place.folder, &place.name),
+    /// Finds what stands at the new place, and checks that it may be replaced.
+    fn find_standing(
+        &self,
+        source: &Source<'_>,
+        target: &Target<'_>,
+    ) -> Attempt<Standing, EntryError> {
+        let standing = match target {
+            Target::FoldersMissing(_) => Standing::Nothing,
+            Target::Place(place) => match system::hold(&place.folder, &place.name) {
+                Err(OpenError::NotFound) => Standing::Nothing,
+                held => self.check_standing(source, place, held?)?,
+            },
         };
-        let way = match (held, target) {
-            (Err(OpenError::NotFound), _) => {
-                if self.to.as_path().must_be_directory() && source.kind != EntryKind::Folder {
-                    return Err(EntryError::NamesFolder.into());
-                }
-                Way::Free
-            }
-            (held, Target::Place(place)) => self.way_over(source, place, held?)?,
-            (held, Target::FoldersMissing(_)) => {
-                return Err(held.err().unwrap_or(OpenError::NotFound).into());
-            }
-        };
+        if matches!(standing, Standing::Nothing) {
+            self.check_final_slash(source)?;
+        }
         if !system::is_same_mount(&source.place.folder, target.folder()) {
             return Err(EntryError::OtherDevice.into());
         }
-        Ok(way)
+        Ok(standing)
     }
 
-    fn way_over(
+    fn check_final_slash(&self, source: &Source<'_>) -> Result<(), EntryError> {
+        let is_wrong = self.to.as_path().must_be_directory() && source.kind != EntryKind::Folder;
+        if is_wrong { Err(EntryError::NamesFolder) } else { Ok(()) }
+    }
+
+    fn check_standing(
         &self,
         source: &Source<'_>,
         place: &Place<'_>,
         standing: Held,
-    ) -> Attempt<Way, EntryError> {
+    ) -> Attempt<Standing, EntryError> {
         if standing.is_same(&source.entry) {
-            return if is_respelling(&source.place, place)? {
-                Ok(Way::Respelled)
-            } else {
-                Err(EntryError::Same.into())
-            };
+            let is_respelled = is_respelling(&source.place, place)?;
+            return is_respelled.then_some(Standing::SameEntry).ok_or(EntryError::Same.into());
         }
-        let is_replaceable = matches!(standing.kind(), EntryKind::File | EntryKind::Link);
-        if !self.options.overwrite || source.kind == EntryKind::Folder || !is_replaceable {
-            return Err(if self.options.overwrite && standing.kind() == EntryKind::Special {
-                EntryError::NotReplaceable.into()
-            } else {
-                EntryError::Exists { standing: standing.kind(), moved: source.kind }.into()
-            });
+        let exists = EntryError::Exists { standing: standing.kind(), moved: source.kind };
+        match standing.kind() {
+            EntryKind::Folder => return Err(exists.into()),
+            _ => self.check_final_slash(source)?,
+        }
+        if !self.options.overwrite || source.kind == EntryKind::Folder {
+            return Err(exists.into());
+        }
+        if standing.kind() == EntryKind::Special {
+            return Err(EntryError::NotReplaceable.into());
         }
         check_obstacle(place)?;
         if standing.kind() == EntryKind::File {
             put::check_replaceable(&place.folder, &place.name)?;
         }
-        Ok(Way::Over(standing))
+        Ok(Standing::Replaced(standing))
     }
 
     /// Makes the folders that the new place needs, and moves the entry. If that fails, removes the folders
@@ -283,7 +286,7 @@ impl<'call> Moving<'call> {
         let mut folders = MadeFolders::none(self.to.as_path());
         let made = folders.make(self.root, missing, self.options.durable);
         let made = at(MoveEnd::To, made.map_err(AttemptError::from));
-        match made.and_then(|place| self.rename(source, &place, Way::Free)) {
+        match made.and_then(|place| self.rename(source, &place, Standing::Nothing)) {
             Ok(()) => Ok(folders.paths()),
             Err(error) => {
                 folders.take_back();
@@ -292,11 +295,16 @@ impl<'call> Moving<'call> {
         }
     }
 
-    fn rename(&self, source: &Source<'_>, target: &Place<'_>, way: Way) -> Attempt<(), MoveError> {
+    fn rename(
+        &self,
+        source: &Source<'_>,
+        target: &Place<'_>,
+        standing: Standing,
+    ) -> Attempt<(), MoveError> {
         let Source { place, entry, kind } = source;
-        let is_exact = self.options.expected.is_some();
-        let step = Step { place, entry, kind: *kind, target, is_exact };
-        at(MoveEnd::To, step.take(way))?;
+        let only_this_entry = self.options.expected.is_some();
+        let rename = Rename { source: place, entry, kind: *kind, target, only_this_entry };
+        at(MoveEnd::To, rename.run(standing))?;
         if self.options.durable {
             at(MoveEnd::To, sync(place, target))?;
         }
@@ -304,7 +312,8 @@ impl<'call> Moving<'call> {
     }
 }
 
-/// Checks that the process may change both folders.
+/// Checks that the system lets the entry be renamed, and that the process may change the new folder. A
+/// folder that gets another parent must be writable itself, because its entry `..` changes.
 fn check_rights(source: &Source<'_>, target: &Target<'_>) -> Attempt<(), MoveError> {
     at(MoveEnd::From, check_obstacle(&source.place))?;
     at(MoveEnd::To, put::check_folder(target.folder()).map_err(AttemptError::from))?;
@@ -328,8 +337,8 @@ fn sync(place: &Place<'_>, target: &Place<'_>) -> Attempt<(), EntryError> {
     Ok(())
 }
 
-/// Whether two places are one entry of one folder that the file system finds under both names: it lists the
-/// entry under one of them.
+/// Whether two names of one entry differ only in their spelling: both are in one folder, and the folder does not
+/// list the new one. If they are two hard links, the folder lists both.
 fn is_respelling(place: &Place<'_>, other: &Place<'_>) -> Attempt<bool, EntryError> {
     if place.name == other.name || !is_same_folder(&place.folder, &other.folder) {
         return Ok(false);

@@ -16,62 +16,62 @@ use crate::sandbox::put::sweep;
 use crate::sandbox::system::{self, Directory, Held, Named};
 use crate::sandbox::temporary;
 
-/// How the entry gets its new name.
-pub(super) enum Way {
-    /// Nothing stands there.
-    Free,
-    /// This entry is replaced.
-    Over(Held),
-    /// The same entry stands there, because the file system does not tell the two spellings apart.
-    Respelled,
+/// What stands at the new name.
+pub(super) enum Standing {
+    /// Nothing.
+    Nothing,
+    /// An entry, which is replaced.
+    Replaced(Held),
+    /// The moved entry itself, because the file system does not tell the two spellings apart.
+    SameEntry,
 }
 
-impl Way {
+impl Standing {
     /// The kind of the entry that is replaced.
     pub(super) fn replaced(&self) -> Option<EntryKind> {
-        if let Self::Over(standing) = self { Some(standing.kind()) } else { None }
+        if let Self::Replaced(entry) = self { Some(entry.kind()) } else { None }
     }
 }
 
 /// A rename from one place to another.
-pub(super) struct Step<'call> {
-    pub(super) place: &'call Place<'call>,
+pub(super) struct Rename<'call> {
+    pub(super) source: &'call Place<'call>,
     pub(super) entry: &'call Held,
     pub(super) kind: EntryKind,
     pub(super) target: &'call Place<'call>,
     /// Whether only this very entry may be moved, and no other that another program puts in its place.
-    pub(super) is_exact: bool,
+    pub(super) only_this_entry: bool,
 }
 
-impl<'call> Step<'call> {
-    pub(super) fn take(&self, way: Way) -> Attempt<(), EntryError> {
-        sweep(&self.place.folder);
+impl<'call> Rename<'call> {
+    pub(super) fn run(&self, standing: Standing) -> Attempt<(), EntryError> {
+        sweep(&self.source.folder);
         sweep(&self.target.folder);
         if !self.is_current() {
             return Err(AttemptError::Raced);
         }
         let (from, to) = (self.from(), self.to());
-        match way {
-            Way::Free => {
+        match standing {
+            Standing::Nothing => {
                 system::rename_to_free_name(self.entry, from, to)
                     .map_err(|error| self.refusal(error))?;
-                self.certify()
+                self.confirm_or_take_back()
             }
-            Way::Over(standing) if self.is_exact => {
-                over::rename_over_exactly(self.entry, standing, from, to, &|| self.is_current())
+            Standing::Replaced(replaced) if self.only_this_entry => {
+                over::rename_over_exactly(self.entry, replaced, from, to, &|| self.is_current())
             }
-            Way::Over(standing) => {
+            Standing::Replaced(replaced) => {
                 // Not every Windows file system replaces a file that is open.
-                drop(standing);
+                drop(replaced);
                 system::rename_over(self.entry, from, to)?;
-                self.certify()
+                self.confirm_or_take_back()
             }
-            Way::Respelled => self.respell(),
+            Standing::SameEntry => self.respell(),
         }
     }
 
     fn from(&self) -> Named<'call> {
-        (&self.place.folder, &self.place.name)
+        (&self.source.folder, &self.source.name)
     }
 
     fn to(&self) -> Named<'call> {
@@ -79,7 +79,7 @@ impl<'call> Step<'call> {
     }
 
     fn is_current(&self) -> bool {
-        self.place.is_current() && self.target.is_current()
+        self.source.is_current() && self.target.is_current()
     }
 
     fn refusal(&self, error: std::io::Error) -> AttemptError<EntryError> {
@@ -91,14 +91,16 @@ impl<'call> Step<'call> {
 
     /// Checks that the right entry stands at the new place, and that both paths still lead to the folders
     /// in which the rename was made; otherwise takes the rename back.
-    fn certify(&self) -> Attempt<(), EntryError> {
+    fn confirm_or_take_back(&self) -> Attempt<(), EntryError> {
         let (to, name) = self.to();
         let is_right = match system::hold(to, name) {
             // Another program has moved it on, or removed it.
             Err(OpenError::NotFound) => true,
             Err(_) => false,
             // An entry of its kind that was put in its place a moment before is moved as well.
-            Ok(found) => found.is_same(self.entry) || !self.is_exact && found.kind() == self.kind,
+            Ok(found) => {
+                found.is_same(self.entry) || !self.only_this_entry && found.kind() == self.kind
+            }
         };
         if is_right && self.is_current() {
             return Ok(());

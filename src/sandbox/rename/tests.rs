@@ -309,8 +309,8 @@ mod on_unix {
                 let entry = system::hold(&sandbox.directory, from.as_ref()).unwrap();
                 let (stands, goes) =
                     ((&sandbox.directory, from.as_ref()), (&sandbox.directory, to.as_ref()));
-                system::rename_to_taken_name(&entry, stands, goes).unwrap();
-                let again = system::rename_to_taken_name(&entry, goes, (goes.0, "b".as_ref()));
+                system::rename_over_placeholder(&entry, stands, goes).unwrap();
+                let again = system::rename_over_placeholder(&entry, goes, (goes.0, "b".as_ref()));
                 assert_eq!(again.unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
             }
             assert_eq!(names(root), ["b", "folder", "new"]);

@@ -30,7 +30,7 @@ pub(super) use native::DIRECTORY;
 #[cfg(unix)]
 pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
 #[cfg(all(unix, test))]
-pub(super) use unix::change::rename_to_taken_name;
+pub(super) use unix::change::rename_over_placeholder;
 #[cfg(unix)]
 pub(super) use unix::change::{
     Named, RemovalRights, hold, is_into_itself, is_same_mount, may_leave_its_parent, remove_name,
@@ -52,7 +52,7 @@ pub(super) use unix::inside::part_beneath;
 pub(super) use unix::open::read_flags;
 #[cfg(unix)]
 pub(super) use unix::open::{
-    MAX_MADE_FOLDERS_HELD, is_locked, open_directory, open_directory_to_list,
+    MAX_FOLDERS_HELD, is_locked, open_directory, open_directory_to_list,
     open_directory_to_write_in, open_entry, open_parent, open_to_read, read_link,
 };
 #[cfg(unix)]
@@ -70,7 +70,7 @@ pub(super) use windows::{
     held::Held,
     list::visit_entries,
     open::{
-        MAX_MADE_FOLDERS_HELD, PATH_MAX, is_known_to_offer_openat2, offers_openat2, open_directory,
+        MAX_FOLDERS_HELD, PATH_MAX, is_known_to_offer_openat2, offers_openat2, open_directory,
         open_directory_to_list, open_directory_to_write_in, open_entry, open_parent, open_to_read,
         read_link, wait_for_others,
     },

@@ -19,7 +19,7 @@ use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::error::is_refused;
 use crate::sandbox::system::unix::handle::retry_interrupted;
 use crate::sandbox::system::unix::held::{
-    self, FileId, Held, Removal, identity, remove, rename_exclusively,
+    self, EntryId, Held, Removal, identity, remove, rename_exclusively,
 };
 use crate::sandbox::system::unix::{Writers, link_unnamed, open_unnamed};
 use crate::sandbox::temporary::{self, Identity};
@@ -31,7 +31,7 @@ pub(super) const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 pub(super) struct Draft<'folder> {
     pub(super) folder: &'folder Directory,
     pub(super) file: File,
-    pub(super) id: FileId,
+    pub(super) id: EntryId,
     /// The temporary name, if it has one, and only as long as no other file can stand there.
     pub(super) name: Option<OsString>,
     /// Whether this file system counts a file's names. Some say 0 of every file.
@@ -224,7 +224,7 @@ impl<'folder> Draft<'folder> {
         self.name = None;
         match self.users(content) {
             Some(lease) => match self.remove(temporary, &|| lease.are_present()) {
-                Removal::Wanted => error.with(Stray::Used(keep(self.folder, temporary))),
+                Removal::Stayed => error.with(Stray::Used(keep(self.folder, temporary))),
                 // If the system refuses, a later sweep removes it.
                 Removal::Removed | Removal::Another | Removal::Refused(_) => error,
                 Removal::Displaced(name) => error.with(Stray::Displaced(name)),
@@ -285,9 +285,9 @@ impl<'folder> Draft<'folder> {
         identity(&self.file).unwrap_or(Identity::UNKNOWN)
     }
 
-    fn remove(&self, temporary: &OsStr, is_wanted: &dyn Fn() -> bool) -> Removal {
+    fn remove(&self, temporary: &OsStr, must_stay: &dyn Fn() -> bool) -> Removal {
         let fresh = temporary::new_name(self.identity(), Identity::UNKNOWN);
-        remove(self.folder, temporary, self.id, fresh.into(), is_wanted)
+        remove(self.folder, temporary, self.id, fresh.into(), must_stay)
     }
 }
 

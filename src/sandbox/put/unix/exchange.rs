@@ -39,7 +39,7 @@ pub(super) fn exchange(
     draft.name = None;
     match certify(folder, &temporary, old, content, checks) {
         Ok(writers) => match remove_old(&draft, &temporary, old, writers.as_ref()) {
-            Removal::Wanted => {
+            Removal::Stayed => {
                 drop(writers);
                 let error = PutError::Refused(WriteError::BeingWritten);
                 Err(take_back(&mut draft, &temporary, name, content, error))
@@ -78,7 +78,7 @@ fn examine<'old>(
     old: &'old Old,
     content: &NewContent<'_>,
 ) -> Result<Option<Writers<'old>>, PutError> {
-    let is_old = old.held.stands_at(folder, at).map_err(put_error)?;
+    let is_old = old.held.is_file_at(folder, at).map_err(put_error)?;
     match (is_old, content.expected) {
         (true, Some(_)) => old.check_displaced(content.expected).map(Some),
         (true, None) => Ok(None),
@@ -97,8 +97,8 @@ fn remove_old(
     let own = identity(&draft.file).unwrap_or(Identity::UNKNOWN);
     let displaced = old.identity_for_sweeps().unwrap_or(Identity::UNKNOWN);
     let fresh = OsString::from(temporary::new_name(own, displaced));
-    let is_wanted = || writers.is_some_and(Writers::are_present);
-    remove(draft.folder, temporary, old.held.id, fresh, &is_wanted)
+    let must_stay = || writers.is_some_and(Writers::are_present);
+    remove(draft.folder, temporary, old.held.id, fresh, &must_stay)
 }
 
 /// Renames the draft over the old file.

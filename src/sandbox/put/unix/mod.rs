@@ -221,7 +221,7 @@ fn replace_from(
     checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
     let old = Old::take(folder, name, content.expected, checks.cancelled)?;
-    if !old.held.stands_at(folder, name).map_err(put_error)? {
+    if !old.held.is_file_at(folder, name).map_err(put_error)? {
         return Err(PutError::Raced);
     }
     old.check_expected(content.expected, checks.cancelled)?;

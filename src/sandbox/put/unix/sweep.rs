@@ -13,8 +13,8 @@ use crate::sandbox::system::{Directory, folder_id, kind_at, open_directory_to_li
 use crate::sandbox::temporary::{self, Identity};
 use crate::sandbox::{folder_tree, sweeps};
 
-/// Removes the leftovers of killed processes from a folder: entries whose temporary name was made
-/// for them, and which no process of this library holds locked any more.
+/// Removes the leftovers of killed processes from a folder, unless it was swept a moment ago. A leftover is an
+/// entry whose temporary name was made for it, and which no process of this library holds locked any more.
 pub(crate) fn sweep(folder: &Directory) {
     let Ok(id) = folder_id(folder) else { return };
     sweeps::when_due(id, || sweep_now(folder));
@@ -61,7 +61,7 @@ fn sweep_file(folder: &Directory, name: &str) {
 /// A folder whose removal a killed process has begun. A living one holds the lock. A large folder is removed by
 /// several sweeps.
 fn sweep_folder(folder: &Directory, name: &str) {
-    const PATIENCE: Duration = Duration::from_millis(50);
+    const MAX_TIME: Duration = Duration::from_millis(50);
     let path = OsStr::new(name);
     let Ok(Found::Opened(left)) = open_directory_to_list(folder, path) else { return };
     let Some(identity) = Held::at(folder, path).ok().and_then(|held| held.identity()) else {
@@ -70,7 +70,7 @@ fn sweep_folder(folder: &Directory, name: &str) {
     let begun = Instant::now();
     if is_made_for(name, identity)
         && flock(&left, FlockOperation::NonBlockingLockExclusive).is_ok()
-        && folder_tree::empty(left, &mut 0, &|| begun.elapsed() > PATIENCE).is_ok()
+        && folder_tree::empty(left, &mut 0, &|| begun.elapsed() > MAX_TIME).is_ok()
     {
         let _ = remove_name(folder, path, true);
     }
@@ -79,17 +79,18 @@ fn sweep_folder(folder: &Directory, name: &str) {
 /// A link whose removal a killed process has begun. Links have no locks, but a living process needs only
 /// microseconds.
 fn sweep_link(folder: &Directory, name: &str) {
-    const ABANDONED: Duration = Duration::from_secs(60);
+    const MIN_AGE: Duration = Duration::from_secs(60);
     let path = OsStr::new(name);
     let Ok(held) = Held::at(folder, path) else { return };
     let Some(identity) = held.identity() else { return };
-    if is_made_for(name, identity) && held.age().is_some_and(|age| age > ABANDONED) {
+    if is_made_for(name, identity) && held.age().is_some_and(|age| age > MIN_AGE) {
         let fresh = temporary::new_name(identity, identity);
         remove(folder, path, held.id, fresh.into(), &|| false);
     }
 }
 
-/// Whether a temporary name was made for the entry at it, and not only for one without an identity.
+/// Whether a temporary name was made for this entry. A name that was made before its file does not count: such
+/// a file is empty, so a size above zero excludes it.
 fn is_made_for(name: &str, identity: Identity) -> bool {
     const NOT_EMPTY: u64 = 1;
     temporary::is_leftover(name, identity, NOT_EMPTY)

@@ -12,7 +12,7 @@ use crate::sandbox::put::content::NewContent;
 use crate::sandbox::put::error::{PutError, Stray};
 use crate::sandbox::system::unix::Writers;
 use crate::sandbox::system::unix::held::{
-    FileId, Held, Removal, exchange_names, find, remove, rename_exclusively,
+    EntryId, Held, Removal, exchange_names, find, remove, rename_exclusively,
 };
 use crate::sandbox::temporary::{self, Identity};
 
@@ -130,7 +130,7 @@ impl<'call, 'folder> TakingBack<'call, 'folder> {
     }
 
     /// Lets two files change places. The result is right even if another program does so meanwhile.
-    fn exchange_with_each_other(&mut self, one: FileId, other: FileId) -> Result<(), Stuck> {
+    fn exchange_with_each_other(&mut self, one: EntryId, other: EntryId) -> Result<(), Stuck> {
         while self.begun.elapsed() < MAX_WAIT {
             let (one, other) = (self.find(one)?, self.find(other)?);
             // Both are seen at one name if another program has exchanged them between the two looks.
@@ -152,12 +152,12 @@ impl<'call, 'folder> TakingBack<'call, 'folder> {
     }
 
     /// The file that stands where the file in hand belongs.
-    fn stand_in(&self) -> FileId {
+    fn stand_in(&self) -> EntryId {
         self.stand_ins.last().map_or(self.draft.id, |stand_in| stand_in.id)
     }
 
     /// The name of a file, unless it is not to be found at the moment.
-    fn find(&mut self, id: FileId) -> Result<Option<OsString>, Stuck> {
+    fn find(&mut self, id: EntryId) -> Result<Option<OsString>, Stuck> {
         let found = find(self.draft.folder, id, &self.guesses)?;
         if let Some(place) = &found
             && !self.guesses.contains(place)
@@ -218,7 +218,7 @@ fn remove_dead(draft: &Draft<'_>, temporary: &OsStr, dead: &Held) -> Option<Stra
     let fresh = temporary::new_name(Identity::UNKNOWN, Identity::UNKNOWN);
     match remove(draft.folder, temporary, dead.id, fresh.into(), &|| writers.are_present()) {
         Removal::Removed | Removal::Another => None,
-        Removal::Refused(_) | Removal::Wanted => kept(),
+        Removal::Refused(_) | Removal::Stayed => kept(),
         Removal::Displaced(name) => Some(Stray::Displaced(name)),
     }
 }

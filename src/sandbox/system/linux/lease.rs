@@ -50,7 +50,7 @@ impl<'file> Writers<'file> {
     /// Whether another program has it open for writing, or waits to, as far as is known.
     pub(crate) fn are_present(&self) -> bool {
         match self {
-            Self::Absent(lease) => lease.is_wanted(),
+            Self::Absent(lease) => lease.must_stay(),
             Self::Present => true,
             Self::Unknown => false,
         }
@@ -65,7 +65,7 @@ pub(crate) struct Lease<'file> {
 
 impl Lease<'_> {
     /// Whether another program waits to open the file in a way that the lease delays.
-    fn is_wanted(&self) -> bool {
+    fn must_stay(&self) -> bool {
         fcntl(self.file, F_GETLEASE, 0).ok() != Some(self.kind)
     }
 }
@@ -98,10 +98,10 @@ mod tests {
             eprintln!("skipped: no leases on the file system of temporary folders");
             return;
         };
-        assert!(!lease.is_wanted());
+        assert!(!lease.must_stay());
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| OpenOptions::new().append(true).open(&path).unwrap());
-            while !lease.is_wanted() {
+            while !lease.must_stay() {
                 std::thread::yield_now();
             }
             assert!(!writer.is_finished());

@@ -14,8 +14,7 @@ use super::error::{is_refused, open_error};
 use super::handle::{Directory, retry_interrupted};
 use super::held::{Held, id_at};
 use crate::sandbox::entry::EntryKind;
-use crate::sandbox::entry_error::Obstacle;
-use crate::sandbox::error::OpenError;
+use crate::sandbox::error::{Obstacle, OpenError};
 
 /// A name in a folder.
 pub(crate) type Named<'a> = (&'a Directory, &'a OsStr);
@@ -28,16 +27,16 @@ pub(crate) fn hold(folder: &Directory, name: &OsStr) -> Result<Held, OpenError> 
 /// Renames an entry, if nothing stands at the new name.
 pub(crate) fn rename_to_free_name(entry: &Held, from: Named<'_>, to: Named<'_>) -> io::Result<()> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        Err(error) if is_refused(error) => rename_to_taken_name(entry, from, to),
+        Err(error) if is_refused(error) => rename_over_placeholder(entry, from, to),
         renamed => Ok(renamed?),
     }
 }
 
-/// [`rename_to_free_name`] where the system has no such rename. An empty file or folder takes the new name,
-/// which is exclusive, and the rename replaces that. Only an entry that another program puts there in
-/// between is replaced, if the system lets it be: a file, or an empty folder. A process that is killed in
-/// between leaves the empty one.
-pub(crate) fn rename_to_taken_name(
+/// [`rename_to_free_name`] where the system has no such rename. First an empty file or folder is made at the new
+/// name, which fails if the name is taken. Then the rename replaces it. If another program puts a file or an
+/// empty folder there in between, that entry is replaced. If the process is killed in between, the empty file
+/// or folder stays.
+pub(crate) fn rename_over_placeholder(
     entry: &Held,
     (from, name): Named<'_>,
     (to, new_name): Named<'_>,
@@ -73,8 +72,8 @@ pub(crate) fn exchange(one: Named<'_>, other: Named<'_>) -> rustix::io::Result<(
     renameat_with(one.0, one.1, other.0, other.1, RenameFlags::EXCHANGE)
 }
 
-/// Whether a rename failed because a folder was to be moved into itself. Only a folder's rename fails so,
-/// after [`rename_to_free_name`] has tried it without flags.
+/// Whether the rename of a folder failed because it was to be moved into itself. `EINVAL` can also mean an unknown
+/// flag, but [`rename_to_free_name`] has tried the rename without flags by then.
 pub(crate) fn is_into_itself(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::INVAL)
 }
@@ -134,8 +133,8 @@ pub(crate) struct Marks {
 pub(crate) struct RemovalRights {
     /// What keeps every entry from being removed.
     obstacle: Option<Obstacle>,
-    /// Whether the folder is sticky, and so lets only owners remove entries. The user that has this number
-    /// is an owner of all of them.
+    /// The process's user, if the folder is sticky and this user may remove only its own entries. `None` if the
+    /// folder does not restrict the user.
     sticky_for: Option<u32>,
     device: i128,
 }

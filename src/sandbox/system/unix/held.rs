@@ -20,11 +20,11 @@ use super::handle::{Directory, kind_of, retry_interrupted};
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::temporary::{self, Identity};
 
-/// A file's device and inode number.
+/// The device and the inode number of a file, link or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId(i128, u64);
+pub(crate) struct EntryId(i128, u64);
 
-impl FileId {
+impl EntryId {
     fn of(stat: &Stat) -> Self {
         Self(stat.st_dev.into(), stat.st_ino)
     }
@@ -33,7 +33,7 @@ impl FileId {
 /// A file, link or folder. As long as it is held open no other gets its number.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) id: FileId,
+    pub(crate) id: EntryId,
     kind: FileType,
     /// `None` if the caller keeps the file open.
     kept_open: Option<OwnedFd>,
@@ -44,7 +44,7 @@ impl Held {
     pub(crate) fn of(file: &impl AsFd) -> rustix::io::Result<Self> {
         let stat = fstat(file)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
-        Ok(Self { id: FileId::of(&stat), kind, kept_open: None })
+        Ok(Self { id: EntryId::of(&stat), kind, kept_open: None })
     }
 
     /// Opens the entry at a name, to hold it. Links are not followed.
@@ -78,7 +78,7 @@ impl Held {
 
     /// Whether an open folder is this entry.
     pub(crate) fn is_folder(&self, folder: &Directory) -> bool {
-        fstat(folder).is_ok_and(|stat| FileId::of(&stat) == self.id)
+        fstat(folder).is_ok_and(|stat| EntryId::of(&stat) == self.id)
     }
 
     /// The time since it was last changed or renamed.
@@ -99,7 +99,7 @@ impl Held {
     }
 
     /// Whether it is a regular file, and the one of that name.
-    pub(crate) fn stands_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
+    pub(crate) fn is_file_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
         Ok(self.is_file() && id_at(folder, name)? == self.id)
     }
 }
@@ -112,8 +112,8 @@ pub(crate) fn identity(file: &File) -> rustix::io::Result<Identity> {
     Ok(Identity { inode: metadata.ino(), born: born.map_or(0, |born| born.as_nanos()) })
 }
 
-pub(crate) fn id_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<FileId> {
-    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileId::of(&stat))
+pub(crate) fn id_at(folder: &Directory, name: &OsStr) -> rustix::io::Result<EntryId> {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| EntryId::of(&stat))
 }
 
 /// How often a call is tried that must not fail for a temporary reason.
@@ -134,12 +134,13 @@ fn retry_failures<T>(call: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Re
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Removal {
     Removed,
-    /// Another file stood there, and stands there again.
+    /// The file no longer stood there. If another file did, it stands there again.
     Another,
-    /// Another file stood there, or the system does not say which, and now stands at this name.
+    /// A file could not be put back, and now stands at this name. It is another file, or the right one after
+    /// `must_stay` or the system has refused its removal.
     Displaced(OsString),
-    /// `is_wanted` said yes. The file stands at its old name again.
-    Wanted,
+    /// `must_stay` answered yes, so the file stands at its old name again.
+    Stayed,
     /// The system refused. The file stands at its old name.
     Refused(Errno),
 }
@@ -147,13 +148,13 @@ pub(crate) enum Removal {
 /// Removes a file from a name, and no other.
 ///
 /// The file is first renamed to `fresh`, a new random name. No other program knows that name, so the
-/// file that stands there still is the same when it is unlinked. `is_wanted` is asked last of all.
+/// file that stands there still is the same when it is unlinked. `must_stay` is asked last of all.
 pub(crate) fn remove(
     folder: &Directory,
     name: &OsStr,
-    id: FileId,
+    id: EntryId,
     fresh: OsString,
-    is_wanted: &dyn Fn() -> bool,
+    must_stay: &dyn Fn() -> bool,
 ) -> Removal {
     match retry_failures(|| rename_exclusively(folder, name, &fresh)) {
         Ok(()) => {}
@@ -168,8 +169,8 @@ pub(crate) fn remove(
             return if put_back.is_ok() { Removal::Another } else { Removal::Displaced(fresh) };
         }
     }
-    let refusal = if is_wanted() {
-        Removal::Wanted
+    let refusal = if must_stay() {
+        Removal::Stayed
     } else {
         match retry_failures(|| unlinkat(folder, &fresh, AtFlags::empty())) {
             Ok(()) | Err(Errno::NOENT) => return Removal::Removed,
@@ -182,8 +183,8 @@ pub(crate) fn remove(
 
 /// Renames a file, if nothing stands at the new name.
 ///
-/// If the system has no such rename, an ordinary rename is made, but only to a new random name, at
-/// which nothing stands.
+/// If this rename fails for another reason than a missing or a taken name, an ordinary rename is tried, but
+/// only to a new random name, at which nothing stands.
 pub(crate) fn rename_exclusively(
     folder: &Directory,
     from: &OsStr,
@@ -198,11 +199,11 @@ pub(crate) fn rename_exclusively(
     }
 }
 
-/// The name of a folder's entry, temporaries left out; `None` if it has none there at the moment.
-/// `guesses` are looked at first.
+/// Finds a name of an entry in a folder. `guesses` are looked at first, then all names that are no temporary's.
+/// `None` if the entry has no such name at the moment.
 pub(crate) fn find(
     folder: &Directory,
-    id: FileId,
+    id: EntryId,
     guesses: &[OsString],
 ) -> rustix::io::Result<Option<OsString>> {
     for guess in guesses {

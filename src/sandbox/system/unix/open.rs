@@ -93,7 +93,7 @@ pub(crate) fn open_directory_to_write_in(
 /// How many handles are held to take made folders back. A path may have two thousand components, and a
 /// process a thousand handles. A folder further out is reached by `..` from the one in it, and
 /// recognised by its number.
-pub(crate) const MAX_MADE_FOLDERS_HELD: usize = 32;
+pub(crate) const MAX_FOLDERS_HELD: usize = 32;
 
 /// Opens the directory that holds this one, wherever that is by now. It may lie outside of the
 /// workspace, so the caller must recognise an entry by its number before it changes it.

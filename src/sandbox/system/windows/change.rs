@@ -14,8 +14,7 @@ use super::held::Held;
 use super::open::wide;
 use super::sys::{self, Opening, Replacing, SHARE_ALL};
 use super::wait::{MAX_WAIT_FOR_OTHERS, retry_while};
-use crate::sandbox::entry_error::Obstacle;
-use crate::sandbox::error::OpenError;
+use crate::sandbox::error::{Obstacle, OpenError};
 
 /// A name in a folder.
 pub(crate) type Named<'a> = (&'a Directory, &'a OsStr);

@@ -91,7 +91,7 @@ pub(crate) fn open_directory_to_write_in(
 }
 
 /// How many handles are held to take made folders back. A process may have millions.
-pub(crate) const MAX_MADE_FOLDERS_HELD: usize = usize::MAX;
+pub(crate) const MAX_FOLDERS_HELD: usize = usize::MAX;
 
 /// Windows opens no `..` beneath a handle. It is not needed: no handle of a made folder is let go.
 pub(crate) fn open_parent(_directory: &Directory) -> io::Result<Directory> {
