@@ -9,7 +9,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
 use super::abort::{Abortable, Subscriptions};
-use super::outcome::{Outcome, settle};
+use super::outcome::{Bug, ToJs, settle};
 use super::workers;
 use crate::node::engine::error_object::CallerStack;
 use crate::node::engine::raw::Deferred;
@@ -61,14 +61,14 @@ impl PendingCall {
     }
 
     /// Answers the caller, unless it has been answered. `None` stands for work that stopped because it
-    /// was aborted, and for work that panicked.
-    pub fn settle<T: Outcome>(
+    /// was aborted, and for work that panicked; then `bug` makes the answer, unless the call was aborted.
+    pub fn settle(
         &self,
         env: &Env,
         subscriptions: Option<Subscriptions>,
-        outcome: Option<T>,
+        outcome: Option<ToJs>,
+        bug: Bug,
     ) {
-        let outcome = outcome.filter(|outcome| !outcome.was_aborted());
         let reason = match (&outcome, &subscriptions) {
             (None, Some(subscriptions)) => subscriptions.reason_if_aborted(env),
             _ => None,
@@ -82,11 +82,11 @@ impl PendingCall {
         let _ = if let Some(reason) = reason {
             deferred.reject(env, reason)
         } else {
-            let answer = outcome.unwrap_or_else(T::bug).into_js(env);
+            let answer = outcome.map_or_else(|| bug(env), |into_js| into_js(env));
             if let (Ok(Err(error)), Some(stack)) = (&answer, stack) {
                 stack.put_on(env, *error);
             }
-            settle::<T>(env, deferred, answer)
+            settle(env, deferred, answer, bug)
         };
     }
 }

@@ -9,7 +9,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 
 use super::abort::Signals;
-use super::outcome::{JsResult, Outcome, settle};
+use super::outcome::{AnyOutcome, Bug, JsResult, Outcome, bug_of, settle};
 use super::panic::guard;
 use super::pending::{OnAbort, PendingCall};
 use super::turn::{Probe, Turn};
@@ -113,7 +113,41 @@ where
     W: FnOnce(&AtomicBool) -> T + Send + 'static,
     T: Outcome + Send,
 {
-    promise_of(env, prepare, run_on_worker)
+    let prepare = || match prepare() {
+        Ok(call) => Ok(call.map(work_of)),
+        Err(NotStarted::Refused(outcome)) => Err(NotStarted::Refused(AnyOutcome::of(outcome))),
+        Err(NotStarted::Aborted(reason)) => Err(NotStarted::Aborted(reason)),
+    };
+    promise_of_any(env, guard(prepare), bug_of::<T>)
+}
+
+/// Work of any call, for a worker.
+type AnyWork = Box<dyn FnOnce(&AtomicBool) -> AnyOutcome + Send>;
+
+fn work_of<T: Outcome + Send>(work: impl FnOnce(&AtomicBool) -> T + Send + 'static) -> AnyWork {
+    Box::new(|aborted| AnyOutcome::of(work(aborted)))
+}
+
+/// The promise of a call that runs on a worker. `prepared` is `None` after a panic.
+fn promise_of_any<'env>(
+    env: &'env Env,
+    prepared: Option<Prepared<'env, AnyWork, AnyOutcome>>,
+    bug: Bug,
+) -> napi::Result<Unknown<'env>> {
+    let (deferred, promise) = Deferred::new(env)?;
+    match prepared {
+        Some(Ok(call)) => match call.signals.reason_if_aborted(env) {
+            Some(reason) => deferred.reject(env, reason)?,
+            None => run_on_worker(env, call, deferred, bug),
+        },
+        Some(Err(NotStarted::Refused(outcome))) => {
+            let answer = outcome.unless_aborted().map_or_else(|| bug(env), |into_js| into_js(env));
+            settle(env, deferred, answer, bug)?;
+        }
+        Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
+        None => settle(env, deferred, bug(env), bug)?,
+    }
+    Ok(promise)
 }
 
 /// Runs the call by `attempt` if the present turn of the event loop has time for it and it has the
@@ -134,11 +168,11 @@ where
         Ok(answer) => {
             let answer = answer.unwrap_or_else(|| T::bug().into_js(env));
             // It fails only where the environment is ending.
-            let _ = settle::<T>(env, deferred, answer);
+            let _ = settle(env, deferred, answer, bug_of::<T>);
         }
         Err(call) => {
-            let call = call.map(|request| move |aborted: &AtomicBool| work(request, aborted));
-            run_on_worker(env, call, deferred);
+            let call = call.map(|request| work_of(move |aborted| work(request, aborted)));
+            run_on_worker(env, call, deferred, bug_of::<T>);
         }
     })
 }
@@ -174,27 +208,24 @@ pub fn promise_of<'env, W, T: Outcome>(
             None => start(env, call, deferred),
         },
         Some(Err(NotStarted::Refused(outcome))) => {
-            settle::<T>(env, deferred, outcome.into_js(env))?;
+            settle(env, deferred, outcome.into_js(env), bug_of::<T>)?;
         }
         Some(Err(NotStarted::Aborted(reason))) => deferred.reject(env, reason)?,
-        None => settle::<T>(env, deferred, T::bug().into_js(env))?,
+        None => settle(env, deferred, bug_of::<T>(env), bug_of::<T>)?,
     }
     Ok(promise)
 }
 
-fn run_on_worker<'env, W, T>(env: &'env Env, call: Call<'env, W>, deferred: Deferred)
-where
-    W: FnOnce(&AtomicBool) -> T + Send + 'static,
-    T: Outcome + Send,
-{
+fn run_on_worker<'env>(env: &'env Env, call: Call<'env, AnyWork>, deferred: Deferred, bug: Bug) {
     let Call { work, signals, on_abort } = call;
     let pending = PendingCall::new(env, deferred, on_abort);
     let Ok(subscriptions) = signals.subscribe(env, &pending) else {
-        return pending.settle::<T>(env, None, None);
+        return pending.settle(env, None, None, bug);
     };
     let aborted = Arc::clone(&pending.aborted);
     let work = move || (!aborted.load(Ordering::Relaxed)).then(|| work(&aborted));
     workers::run(env, work, move |env, outcome| {
-        pending.settle(env, Some(subscriptions), outcome.flatten());
+        let outcome = outcome.flatten().and_then(AnyOutcome::unless_aborted);
+        pending.settle(env, Some(subscriptions), outcome, bug);
     });
 }

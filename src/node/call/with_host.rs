@@ -16,7 +16,7 @@ use napi::bindgen_prelude::{Function, FunctionCallContext, Unknown};
 use tokio::sync::oneshot;
 
 use super::abort::{Abortable, Subscriptions};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, ToJs, bug_of};
 use super::panic::guard;
 use super::pending::{PendingCall, Resume};
 use super::run::{Call, Prepared, promise_of};
@@ -61,7 +61,7 @@ where
         host_call.subscriptions.set(Some(subscriptions));
         host_call.resume(env);
     } else {
-        pending.settle::<T>(env, None, None);
+        pending.settle(env, None, None, bug_of::<T>);
     }
 }
 
@@ -86,7 +86,11 @@ impl<T: Outcome> Resume for HostCall<T> {
         let outcome = self.poll_while_woken();
         self.is_running.set(false);
         match outcome {
-            Some(outcome) => self.pending.settle(env, self.subscriptions.take(), Some(outcome)),
+            Some(outcome) => {
+                let outcome = (!outcome.was_aborted())
+                    .then(|| -> ToJs { Box::new(|env| outcome.into_js(env)) });
+                self.pending.settle(env, self.subscriptions.take(), outcome, bug_of::<T>);
+            }
             None if self.pending.is_settled() => self.abandon(env),
             None => {}
         }
