@@ -334,7 +334,8 @@ export interface MoveFileArguments {
  * - `SANDBOX_VIOLATION`: a path, or a link on it, leads out of the workspace.
  * - `NOT_FOUND`: nothing stands at `path`; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not change one of the folders, or the entry is a mount point.
- * - `NOT_FILE`: a FIFO, socket or device stands at one of the paths, or `expected_hash` is that of no file.
+ * - `NOT_FILE`: a FIFO, socket or device stands at `path`, or with `overwrite` at `to`; or `expected_hash` is
+ *   that of no file.
  * - `NOT_DIRECTORY`: a file stands where `to` needs a folder.
  * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
  * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
