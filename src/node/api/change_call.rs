@@ -105,7 +105,7 @@ pub fn check_write_scope<T>(
     if options.write_scope == WriteScope::ReadOnly { parse().map(drop) } else { Ok(()) }
 }
 
-/// The error of an argument that does not follow its rule. A breaks_rule argument is one case.
+/// The error of an argument that does not follow its rule. A missing argument is one case.
 pub fn breaks_rule(name: &'static str, rule: impl Into<String>) -> ArgumentError {
     ArgumentError::new(name, rule, Got::Unsaid)
 }

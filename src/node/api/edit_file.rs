@@ -101,7 +101,7 @@ const ARGUMENTS: &str =
 
 fn read_request(args: Argument<'_>) -> Result<EditFileRequest, ArgumentError> {
     let args = read_args(args, ARGUMENTS)?;
-    let path = read_path(args, c"path", "path", "is breaks_rule: the file to edit")?;
+    let path = read_path(args, c"path", "path", "is missing: the file to edit")?;
     let edits = args.optional(c"edits", "edits", Ok)?;
     let is_flat = [
         args.optional(c"old_string", "old_string", Ok)?.is_some(),
@@ -157,16 +157,14 @@ fn read_edits(edits: Argument<'_>) -> Result<Vec<Edit>, ArgumentError> {
 
 fn read_edit(edit: Argument<'_>) -> Result<Edit, ArgumentError> {
     let old = edit.optional(c"old_string", "old_string", |text| read_text(text, "old_string"))?;
-    let old =
-        old.ok_or_else(|| breaks_rule("old_string", "is breaks_rule: the text to replace"))?;
+    let old = old.ok_or_else(|| breaks_rule("old_string", "is missing: the text to replace"))?;
     if old.is_empty() {
         let rule = "must not be empty: to insert text, quote the line beside it; to create a file, use \
                     workspace_create_file";
         return Err(breaks_rule("old_string", rule));
     }
     let new = edit.optional(c"new_string", "new_string", |text| read_text(text, "new_string"))?;
-    let new =
-        new.ok_or_else(|| breaks_rule("new_string", "is breaks_rule: the text to put there"))?;
+    let new = new.ok_or_else(|| breaks_rule("new_string", "is missing: the text to put there"))?;
     Ok(Edit { old, new, replace_all: read_flag(edit, c"replace_all", "replace_all")? })
 }
 
