@@ -7,7 +7,7 @@ import net from "node:net";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { createFile, createFileSync, Workspace } from "../index.js";
-import { alongside } from "./support/child.ts";
+import { alongside, goesOn } from "./support/child.ts";
 import { checkResult, inEveryWay, looseCreateFileSync } from "./support/create.ts";
 import { mkfifo, noFifos, noSymlinks, notLinux, notPosix } from "./support/platform.ts";
 import { treeOf } from "./support/tree.mjs";
@@ -334,7 +334,8 @@ describe("a swap while creating", { skip: noSymlinks || notPosix }, () => {
     await alongside(scene, { root: ws.root, ...job }, async () => {
       const settings = { durability: "none" } as const;
       const workspace = Workspace.open(ws.root, settings);
-      for (let round = 0; round < ROUNDS; round++) {
+      const begun = performance.now();
+      for (let round = 0; round < ROUNDS && goesOn(begun, round); round++) {
         const context = round % 2 === 0 ? workspace : { ...ws.writable, ...settings };
         for (const args of [
           { path: paths.fresh?.(round) ?? paths.old, content: "new" },

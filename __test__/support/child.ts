@@ -201,6 +201,14 @@ export function startScene(scene: string, job: object): Running {
   return start(process.execPath, [SCENES, scene, JSON.stringify(job)], 30_000);
 }
 
+/**
+ * Whether a test goes on that works against a scene: for 8 seconds, and for 20 rounds in any case. A create that loses
+ * every race is repeated for some 60 ms, and a fast scene wins all of them.
+ */
+export function goesOn(begun: number, round: number): boolean {
+  return round < 20 || performance.now() - begun < 8_000;
+}
+
 /** Runs `body` while a scene goes on, which must not end before it is killed. */
 export async function alongside(
   scene: string,
