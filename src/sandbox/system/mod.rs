@@ -29,8 +29,6 @@ pub(super) use macos::{is_known_to_offer_openat2, offers_openat2};
 pub(super) use native::DIRECTORY;
 #[cfg(unix)]
 pub(super) use native::{PATH_MAX, visit_entries, wait_for_others};
-#[cfg(all(unix, test))]
-pub(super) use unix::change::rename_over_placeholder;
 #[cfg(unix)]
 pub(super) use unix::change::{
     Named, RemovalRights, hold, is_into_itself, is_same_mount, may_leave_its_parent, remove_name,
@@ -46,6 +44,8 @@ pub(super) use unix::folder::{
 pub(super) use unix::handle::Directory;
 #[cfg(unix)]
 pub(super) use unix::held::Held;
+#[cfg(all(unix, test))]
+pub(super) use unix::held::rename_over_placeholder;
 #[cfg(unix)]
 pub(super) use unix::inside::part_beneath;
 #[cfg(target_os = "linux")]

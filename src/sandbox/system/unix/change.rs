@@ -4,15 +4,14 @@ use std::ffi::OsStr;
 use std::io;
 
 use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, RenameFlags, Stat, accessat, fstat, mkdirat, openat, renameat,
-    renameat_with, unlinkat,
+    Access, AtFlags, Mode, RenameFlags, Stat, accessat, fstat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::super::native;
 use super::error::{is_refused, open_error};
-use super::handle::{Directory, retry_interrupted};
-use super::held::{Held, id_at};
+use super::handle::Directory;
+use super::held::{Held, rename_over_placeholder};
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::error::{Obstacle, OpenError};
 
@@ -27,35 +26,11 @@ pub(crate) fn hold(folder: &Directory, name: &OsStr) -> Result<Held, OpenError> 
 /// Renames an entry, if nothing stands at the new name.
 pub(crate) fn rename_to_free_name(entry: &Held, from: Named<'_>, to: Named<'_>) -> io::Result<()> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        Err(error) if is_refused(error) => rename_over_placeholder(entry, from, to),
+        Err(error) if is_refused(error) => {
+            Ok(rename_over_placeholder(from, to, entry.kind() == EntryKind::Folder)?)
+        }
         renamed => Ok(renamed?),
     }
-}
-
-/// [`rename_to_free_name`] where the system has no such rename. First an empty file or folder is made at the new
-/// name, which fails if the name is taken. Then the rename replaces it. If another program puts a file or an
-/// empty folder there in between, that entry is replaced. If the process is killed in between, the empty file
-/// or folder stays.
-pub(crate) fn rename_over_placeholder(
-    entry: &Held,
-    (from, name): Named<'_>,
-    (to, new_name): Named<'_>,
-) -> io::Result<()> {
-    let is_folder = entry.kind() == EntryKind::Folder;
-    if is_folder {
-        mkdirat(to, new_name, Mode::RWXU)?;
-    } else {
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        retry_interrupted(|| openat(to, new_name, flags, Mode::RUSR | Mode::WUSR))?;
-    }
-    let made = id_at(to, new_name)?;
-    let renamed = renameat(from, name, to, new_name);
-    if renamed.is_err() && id_at(to, new_name) == Ok(made) {
-        let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let _ = unlinkat(to, new_name, flags);
-    }
-    Ok(renamed?)
 }
 
 /// Renames an entry. A file or link that stands at the new name is replaced.

@@ -10,12 +10,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, mkdirat, openat, renameat,
     renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::super::native;
+use super::error::is_refused;
 use super::handle::{Directory, kind_of, retry_interrupted};
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::temporary::{self, Identity};
@@ -165,8 +166,8 @@ pub(crate) fn remove(
         Ok(found) if found == id => {}
         Err(Errno::NOENT) => return Removal::Another,
         _ => {
-            let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
-            return if put_back.is_ok() { Removal::Another } else { Removal::Displaced(fresh) };
+            let is_back = put_back(folder, &fresh, name);
+            return if is_back { Removal::Another } else { Removal::Displaced(fresh) };
         }
     }
     let refusal = if must_stay() {
@@ -177,8 +178,42 @@ pub(crate) fn remove(
             Err(error) => Removal::Refused(error),
         }
     };
-    let put_back = retry_failures(|| rename_exclusively(folder, &fresh, name));
-    if put_back.is_ok() { refusal } else { Removal::Displaced(fresh) }
+    if put_back(folder, &fresh, name) { refusal } else { Removal::Displaced(fresh) }
+}
+
+/// Gives a file or link its name again, if nothing stands there. Says whether it has it.
+fn put_back(folder: &Directory, fresh: &OsStr, name: &OsStr) -> bool {
+    match retry_failures(|| rename_exclusively(folder, fresh, name)) {
+        Err(error) if is_refused(error) => {
+            rename_over_placeholder((folder, fresh), (folder, name), false).is_ok()
+        }
+        renamed => renamed.is_ok(),
+    }
+}
+
+/// Renames an entry where the system has no rename that replaces nothing. First an empty file or folder is made
+/// at the new name, which fails if the name is taken. Then the rename replaces it. If another program puts a file
+/// or an empty folder there in between, that entry is replaced. If the process is killed in between, the empty
+/// file or folder stays.
+pub(crate) fn rename_over_placeholder(
+    (from, name): (&Directory, &OsStr),
+    (to, new_name): (&Directory, &OsStr),
+    is_folder: bool,
+) -> rustix::io::Result<()> {
+    if is_folder {
+        mkdirat(to, new_name, Mode::RWXU)?;
+    } else {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        retry_interrupted(|| openat(to, new_name, flags, Mode::RUSR | Mode::WUSR))?;
+    }
+    let made = id_at(to, new_name)?;
+    let renamed = renameat(from, name, to, new_name);
+    if renamed.is_err() && id_at(to, new_name) == Ok(made) {
+        let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let _ = unlinkat(to, new_name, flags);
+    }
+    renamed
 }
 
 /// Renames a file, if nothing stands at the new name.
