@@ -141,6 +141,13 @@ impl From<WriteError> for EntryError {
     }
 }
 
+/// What keeps the entry itself from being moved or removed, and not an entry beneath it.
+impl From<Obstacle> for EntryError {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::Refused { obstacle, path: String::new() }
+    }
+}
+
 impl From<OpenError> for AttemptError<EntryError> {
     fn from(error: OpenError) -> Self {
         Self::Failed(error.into())
@@ -173,14 +180,11 @@ impl From<FolderError> for AttemptError<EntryError> {
 /// The error of a rename or of removing a name that was looked at before.
 impl From<io::Error> for AttemptError<EntryError> {
     fn from(error: io::Error) -> Self {
-        let path = String::new();
         Self::Failed(match error.kind() {
             // Another process was faster.
             io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => return Self::Raced,
             io::ErrorKind::CrossesDevices => EntryError::OtherDevice,
-            io::ErrorKind::ResourceBusy => {
-                EntryError::Refused { obstacle: Obstacle::MountPoint, path }
-            }
+            io::ErrorKind::ResourceBusy => Obstacle::MountPoint.into(),
             _ => EntryError::System(error),
         })
     }

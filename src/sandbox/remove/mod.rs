@@ -214,7 +214,7 @@ fn unfinished(error: EntryError, removed: u64, kept: Option<OsString>) -> EntryE
 /// Checks that the system lets the entry at a place be moved or removed, as far as it tells beforehand.
 pub(super) fn check_obstacle(place: &Place<'_>) -> Attempt<(), EntryError> {
     match RemovalRights::of(&place.folder)?.obstacle(&place.folder, &place.name)? {
-        Some(obstacle) => Err(EntryError::Refused { obstacle, path: String::new() }.into()),
+        Some(obstacle) => Err(EntryError::from(obstacle).into()),
         None => Ok(()),
     }
 }
@@ -238,10 +238,7 @@ fn open_folder(folder: &Directory, name: &OsStr, entry: &Held) -> Attempt<Direct
     match system::open_directory_to_list(folder, name) {
         Ok(Found::Opened(folder)) if entry.is_folder(&folder) => Ok(folder),
         Ok(_) | Err(OpenError::NotFound | OpenError::NotFolder) => Err(AttemptError::Raced),
-        Err(OpenError::PermissionDenied) => {
-            let (obstacle, path) = (Obstacle::Unlistable, String::new());
-            Err(EntryError::Refused { obstacle, path }.into())
-        }
+        Err(OpenError::PermissionDenied) => Err(EntryError::from(Obstacle::Unlistable).into()),
         Err(error) => Err(error.into()),
     }
 }

@@ -322,8 +322,7 @@ fn check_rights(source: &Source<'_>, target: &Target<'_>) -> Attempt<(), MoveErr
         && !stays_in_folder
         && !system::may_leave_its_parent(&source.place.folder, &source.place.name)
     {
-        let (obstacle, path) = (Obstacle::FolderRights, String::new());
-        let error = EntryError::Refused { obstacle, path };
+        let error = Obstacle::FolderRights.into();
         return Err(MoveError { end: MoveEnd::From, error }.into());
     }
     Ok(())
