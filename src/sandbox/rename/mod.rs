@@ -110,7 +110,12 @@ struct Moving<'call> {
 struct Source<'call> {
     place: Place<'call>,
     entry: Held,
-    kind: EntryKind,
+}
+
+impl Source<'_> {
+    fn is_folder(&self) -> bool {
+        self.entry.kind() == EntryKind::Folder
+    }
 }
 
 /// The new place.
@@ -151,7 +156,7 @@ impl<'call> Moving<'call> {
             }
             Target::FoldersMissing(missing) => self.rename_with_folders(&source, missing)?,
         };
-        Ok(MovedEntry { kind: source.kind, replaced, folders })
+        Ok(MovedEntry { kind: source.entry.kind(), replaced, folders })
     }
 
     /// Finds the entry, and checks that it is of a kind that is moved.
@@ -161,15 +166,14 @@ impl<'call> Moving<'call> {
             return Err(OpenError::NotFound.into());
         };
         let entry = system::hold(&place.folder, &place.name)?;
-        let kind = entry.kind();
-        check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
-        Ok(Source { place, entry, kind })
+        check_kind(entry.kind(), path.must_be_directory(), self.options.expected.is_some())?;
+        Ok(Source { place, entry })
     }
 
     /// Finds the new place, which must not lie in the entry itself.
     fn find_target(&self, source: &Source<'_>) -> Attempt<Target<'call>, EntryError> {
         let path = self.to.as_path();
-        let is_folder = source.kind == EntryKind::Folder;
+        let is_folder = source.is_folder();
         if is_folder && self.is_spelled_in_source() {
             return Err(EntryError::IntoItself.into());
         }
@@ -244,7 +248,7 @@ impl<'call> Moving<'call> {
     }
 
     fn check_final_slash(&self, source: &Source<'_>) -> Result<(), EntryError> {
-        let is_wrong = self.to.as_path().must_be_directory() && source.kind != EntryKind::Folder;
+        let is_wrong = self.to.as_path().must_be_directory() && !source.is_folder();
         if is_wrong { Err(EntryError::NamesFolder) } else { Ok(()) }
     }
 
@@ -258,12 +262,12 @@ impl<'call> Moving<'call> {
             let is_respelled = is_respelling(&source.place, place)?;
             return is_respelled.then_some(Standing::SameEntry).ok_or(EntryError::Same.into());
         }
-        let exists = EntryError::Exists { standing: standing.kind(), moved: source.kind };
+        let exists = EntryError::Exists { standing: standing.kind(), moved: source.entry.kind() };
         match standing.kind() {
             EntryKind::Folder => return Err(exists.into()),
             _ => self.check_final_slash(source)?,
         }
-        if !self.options.overwrite || source.kind == EntryKind::Folder {
+        if !self.options.overwrite || source.is_folder() {
             return Err(exists.into());
         }
         if standing.kind() == EntryKind::Special {
@@ -301,9 +305,9 @@ impl<'call> Moving<'call> {
         target: &Place<'_>,
         standing: Standing,
     ) -> Attempt<(), MoveError> {
-        let Source { place, entry, kind } = source;
+        let Source { place, entry } = source;
         let only_this_entry = self.options.expected.is_some();
-        let rename = Rename { source: place, entry, kind: *kind, target, only_this_entry };
+        let rename = Rename { source: place, entry, target, only_this_entry };
         at(MoveEnd::To, rename.run(standing))?;
         if self.options.durable {
             at(MoveEnd::To, sync(place, target))?;
@@ -318,7 +322,7 @@ fn check_rights(source: &Source<'_>, target: &Target<'_>) -> Attempt<(), MoveErr
     at(MoveEnd::From, check_obstacle(&source.place))?;
     at(MoveEnd::To, put::check_folder(target.folder()).map_err(AttemptError::from))?;
     let stays_in_folder = matches!(target, Target::Place(place) if is_same_folder(&place.folder, &source.place.folder));
-    if source.kind == EntryKind::Folder
+    if source.is_folder()
         && !stays_in_folder
         && !system::may_leave_its_parent(&source.place.folder, &source.place.name)
     {

@@ -37,7 +37,6 @@ impl Standing {
 pub(super) struct Rename<'call> {
     pub(super) source: &'call Place<'call>,
     pub(super) entry: &'call Held,
-    pub(super) kind: EntryKind,
     pub(super) target: &'call Place<'call>,
     /// Whether only this very entry may be moved, and no other that another program puts in its place.
     pub(super) only_this_entry: bool,
@@ -83,7 +82,7 @@ impl<'call> Rename<'call> {
     }
 
     fn refusal(&self, error: std::io::Error) -> AttemptError<EntryError> {
-        if self.kind == EntryKind::Folder && system::is_into_itself(&error) {
+        if self.entry.kind() == EntryKind::Folder && system::is_into_itself(&error) {
             return EntryError::IntoItself.into();
         }
         error.into()
@@ -99,7 +98,8 @@ impl<'call> Rename<'call> {
             Err(_) => false,
             // An entry of its kind that was put in its place a moment before is moved as well.
             Ok(found) => {
-                found.is_same(self.entry) || !self.only_this_entry && found.kind() == self.kind
+                found.is_same(self.entry)
+                    || !self.only_this_entry && found.kind() == self.entry.kind()
             }
         };
         if is_right && self.is_current() {

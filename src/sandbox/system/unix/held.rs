@@ -3,7 +3,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -67,7 +66,7 @@ impl Held {
     }
 
     /// Whether it stands at a name.
-    pub(crate) fn is_at(&self, folder: &Directory, name: &OsStr) -> io::Result<bool> {
+    pub(crate) fn is_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
         Ok(id_at(folder, name)? == self.id)
     }
 
@@ -101,7 +100,7 @@ impl Held {
 
     /// Whether it is a regular file, and the one of that name.
     pub(crate) fn is_file_at(&self, folder: &Directory, name: &OsStr) -> rustix::io::Result<bool> {
-        Ok(self.is_file() && id_at(folder, name)? == self.id)
+        Ok(self.is_file() && self.is_at(folder, name)?)
     }
 }
 
