@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::io;
 
-use windows_sys::Wdk::Storage::FileSystem::{FILE_OPEN, FILE_OPEN_REPARSE_POINT};
 use windows_sys::Win32::Foundation::ERROR_ACCESS_DENIED;
 use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_ADD_FILE};
 
@@ -12,7 +11,7 @@ use super::folder::folder_id;
 use super::handle::{Directory, ENTER};
 use super::held::Held;
 use super::open::wide;
-use super::sys::{self, Opening, Replacing, SHARE_ALL};
+use super::sys::{self, Reparse, Replacing};
 use super::wait::{MAX_WAIT_FOR_OTHERS, retry_while};
 use crate::sandbox::error::{Obstacle, OpenError};
 
@@ -63,14 +62,8 @@ pub(crate) fn is_into_itself(_error: &io::Error) -> bool {
 /// Removes a name: that of an empty folder, or that of anything else. Links are not followed. A file's
 /// attribute that marks it as read-only does not count beneath a folder that is removed.
 pub(crate) fn remove_name(folder: &Directory, name: &OsStr, _is_folder: bool) -> io::Result<()> {
-    let opening = Opening {
-        access: DELETE | ENTER,
-        share: SHARE_ALL,
-        disposition: FILE_OPEN,
-        options: FILE_OPEN_REPARSE_POINT,
-    };
     let name = wide(name);
-    let open = || sys::open(&folder.0, &name, opening);
+    let open = || sys::open_beneath(&folder.0, &name, DELETE | ENTER, Reparse::OpenItself);
     let entry = retry_while(MAX_WAIT_FOR_OTHERS, is_busy, open)?;
     sys::delete_even_if_read_only(&entry)
 }
@@ -106,13 +99,7 @@ impl RemovalRights {
         folder: &Directory,
         name: &OsStr,
     ) -> Result<Option<Obstacle>, OpenError> {
-        let opening = Opening {
-            access: DELETE | ENTER,
-            share: SHARE_ALL,
-            disposition: FILE_OPEN,
-            options: FILE_OPEN_REPARSE_POINT,
-        };
-        match sys::open(&folder.0, &wide(name), opening) {
+        match sys::open_beneath(&folder.0, &wide(name), DELETE | ENTER, Reparse::OpenItself) {
             Ok(_) => Ok(None),
             Err(error) if is(&error, &[ERROR_ACCESS_DENIED]) => Ok(Some(Obstacle::FolderRights)),
             Err(error) => match open_error(error) {

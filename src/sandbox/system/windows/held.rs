@@ -5,14 +5,13 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::windows::io::OwnedHandle;
 
-use windows_sys::Wdk::Storage::FileSystem::{FILE_OPEN, FILE_OPEN_REPARSE_POINT};
 use windows_sys::Win32::Storage::FileSystem::DELETE;
 
 use super::error::{is_not_shared, open_error};
 use super::folder::{id_of, kind_of};
 use super::handle::{Directory, ENTER};
 use super::open::wide;
-use super::sys::{self, Opening, SHARE_ALL};
+use super::sys::{self, Reparse};
 use super::wait::{MAX_WAIT_FOR_OTHERS, retry_while};
 use crate::sandbox::entry::{EntryKind, FolderId};
 use crate::sandbox::error::OpenError;
@@ -28,14 +27,11 @@ impl Held {
     /// Opens the entry at a name. Links are not followed. If another program keeps it for a moment, waits
     /// a moment.
     pub(crate) fn at(folder: &Directory, name: &OsStr) -> Result<Self, OpenError> {
-        let opening = Opening {
-            access: DELETE | ENTER,
-            share: SHARE_ALL,
-            disposition: FILE_OPEN,
-            options: FILE_OPEN_REPARSE_POINT,
-        };
         let name = wide(name);
-        let open = || sys::open(&folder.0, &name, opening).map_err(open_error);
+        let open = || {
+            sys::open_beneath(&folder.0, &name, DELETE | ENTER, Reparse::OpenItself)
+                .map_err(open_error)
+        };
         let handle = retry_while(MAX_WAIT_FOR_OTHERS, is_not_shared, open)?;
         let kind = kind_of(&handle).map_err(OpenError::System)?;
         let id = id_of(&handle).map_err(OpenError::System)?;
