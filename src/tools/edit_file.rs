@@ -37,7 +37,7 @@ use std::borrow::Cow;
 use self::closest::closest;
 pub use self::plan::Edit;
 use self::plan::{Misfit, Span, plan, replaced, replacements};
-use super::entry_change::{self, ChangeOptions, stale};
+use super::entry_change::{self, ChangeOptions, contended, stale};
 use super::failure::{Detail, ErrorCode, Failure};
 use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest};
@@ -465,11 +465,6 @@ fn common_start(one: &str, other: &str) -> usize {
 fn common_end(one: &str, other: &str) -> usize {
     let pairs = one.chars().rev().zip(other.chars().rev());
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
-}
-
-fn contended() -> Failure {
-    let sentence = "other programs keep changing the file; try again";
-    Failure::new(ErrorCode::Contended, sentence)
 }
 
 fn not_read(error: ReadError) -> Failure {

@@ -218,6 +218,11 @@ pub(super) fn stale(present: &Sha256Digest) -> Failure {
     Failure::new(ErrorCode::Stale, sentence).with("sha256", Detail::Text(hash::to_hex(present)))
 }
 
+/// `CONTENDED`, where the file was another in every attempt.
+pub(super) fn contended() -> Failure {
+    Failure::new(ErrorCode::Contended, "other programs keep changing the file; try again")
+}
+
 /// Reads the file at a path for the failure of a comparison: `STALE` with the present hash, `CONTENDED` if that is
 /// the expected one again, or the failure of the read. `cancelled` is asked every 64 KiB.
 fn failure_of_mismatch(
@@ -240,11 +245,7 @@ fn failure_of_mismatch(
         Ok(()) if cancelled() => Failure::cancelled(),
         Ok(()) => {
             let present = pieces.digest();
-            if expected == Some(present) {
-                let sentence = "other programs keep changing the file; try again";
-                return Failure::new(ErrorCode::Contended, sentence);
-            }
-            stale(&present)
+            if expected == Some(present) { contended() } else { stale(&present) }
         }
     }
 }

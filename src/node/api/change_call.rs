@@ -1,5 +1,6 @@
 //! What the calls that change an entry have in common: `editFile`, `moveFile`, `deleteFile`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use napi::Env;
@@ -7,7 +8,7 @@ use napi::bindgen_prelude::Unknown;
 
 use super::argument::Argument;
 use super::context::{Context, Purpose};
-use super::failure::{FailureOf, HasErrorName, given_path, refused_in};
+use super::failure::{FailureOf, HasErrorName, given_path, opened_at, refused_in};
 use super::signals::read_signals;
 use crate::argument::{ArgumentError, Got};
 use crate::hash::{Sha256Digest, from_lowercase_hex};
@@ -15,6 +16,7 @@ use crate::node::call::abort::Signals;
 use crate::node::call::outcome::Outcome;
 use crate::node::call::pending::OnAbort;
 use crate::node::call::run::{Call, NotStarted, run_async};
+use crate::sandbox::Sandbox;
 use crate::tools::create_file::WriteScope;
 use crate::tools::entry_change::ChangeOptions;
 use crate::tools::failure::Failure;
@@ -91,18 +93,24 @@ fn read_call<'env>(
     }
 }
 
-/// The options of the host.
-pub fn change_options(context: &Context) -> ChangeOptions {
-    ChangeOptions { write_scope: context.create.write_scope, durability: context.create.durability }
+/// Opens the workspace for a change. `path` is for its errors. If the host lets its tools write nothing, refuses
+/// the call before it reads the disk: then `parse` makes the failure from the paths alone.
+pub fn open_to_change<T>(
+    context: &Context,
+    path: &str,
+    parse: impl FnOnce(ChangeOptions) -> Result<T, Failure>,
+) -> Result<(Arc<Sandbox>, ChangeOptions), Failure> {
+    let options = change_options(context);
+    if options.write_scope == WriteScope::ReadOnly {
+        parse(options)?;
+    }
+    let sandbox = context.open().map_err(|error| opened_at(error, context, Some(path)))?;
+    Ok((sandbox, options))
 }
 
-/// If the host lets its tools write nothing, refuses a call before it reads the disk. `parse` makes the failure
-/// from the paths alone.
-pub fn check_write_scope<T>(
-    options: ChangeOptions,
-    parse: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(), Failure> {
-    if options.write_scope == WriteScope::ReadOnly { parse().map(drop) } else { Ok(()) }
+/// The options of the host.
+fn change_options(context: &Context) -> ChangeOptions {
+    ChangeOptions { write_scope: context.create.write_scope, durability: context.create.durability }
 }
 
 /// The error of an argument that does not follow its rule. A missing argument is one case.

@@ -6,11 +6,10 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::change_call::{
-    Arguments, change_options, check_write_scope, read_args, read_expected_hash, read_flag,
-    read_path, run_change,
+    Arguments, open_to_change, read_args, read_expected_hash, read_flag, read_path, run_change,
 };
 use super::context::Context;
-use super::failure::{HasErrorName, opened_at};
+use super::failure::HasErrorName;
 use crate::argument::ArgumentError;
 use crate::tools::delete_file::{self as core, DeleteFileRequest};
 use crate::tools::failure::Failure;
@@ -71,11 +70,9 @@ fn run(
     request: &DeleteFileRequest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<core::DeleteFileOutput, Failure> {
-    let options = change_options(context);
-    check_write_scope(options, || {
+    let (sandbox, options) = open_to_change(context, &request.path, |options| {
         core::parse(request, options, |absolute| context.part_inside(absolute))
     })?;
-    let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
     core::delete_file(&sandbox, request, options, cancelled)
 }
 

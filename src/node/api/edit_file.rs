@@ -6,11 +6,11 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::change_call::{
-    Arguments, breaks_rule, change_options, check_write_scope, read_args, read_expected_hash,
-    read_flag, read_path, run_change,
+    Arguments, breaks_rule, open_to_change, read_args, read_expected_hash, read_flag, read_path,
+    run_change,
 };
 use super::context::Context;
-use super::failure::{HasErrorName, opened_at};
+use super::failure::HasErrorName;
 use crate::argument::{ArgumentError, Got};
 use crate::tools::edit_file::{
     self as core, Edit, EditFileRequest, MAX_EDIT_TEXT_BYTES, MAX_EDITS,
@@ -88,11 +88,9 @@ fn run(
     request: &EditFileRequest,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<core::EditFileOutput, Failure> {
-    let options = change_options(context);
-    check_write_scope(options, || {
+    let (sandbox, options) = open_to_change(context, &request.path, |options| {
         core::parse(request, options, |absolute| context.part_inside(absolute))
     })?;
-    let sandbox = context.open().map_err(|error| opened_at(error, context, Some(&request.path)))?;
     core::edit_file(&sandbox, request, options, cancelled)
 }
 
