@@ -129,16 +129,18 @@ export async function createWithFaults(
   job: CreateJob,
   ...faults: string[]
 ): Promise<CreateFileResult[]> {
-  const calls = faults.map((fault) => fault.split(":")[0]);
-  const injected = faults.flatMap((fault) => ["-e", `inject=${fault}`]);
-  return answerOf(await traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]));
+  return answerOf(await tracedWithFaults(job, faults));
 }
 
 /** Runs the job like `createWithFaults`. */
 export async function callWithFaults(job: CallJob, ...faults: string[]): Promise<CallOutcome[]> {
+  return answerOf(await tracedWithFaults(job, faults));
+}
+
+function tracedWithFaults(job: CreateJob | CallJob, faults: string[]): Promise<Ended> {
   const calls = faults.map((fault) => fault.split(":")[0]);
   const injected = faults.flatMap((fault) => ["-e", `inject=${fault}`]);
-  return answerOf(await traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]));
+  return traced(job, ["-e", `trace=${calls.join(",")}`, ...injected]);
 }
 
 function traced(job: CreateJob | CallJob, options: string[]): Promise<Ended> {

@@ -142,7 +142,7 @@ mod on_unix {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::sandbox::put::unix::sweep;
+    use crate::sandbox::put::unix::sweep_now;
 
     #[test]
     fn a_link_goes_and_its_target_stays() {
@@ -207,13 +207,12 @@ mod on_unix {
             };
             assert!(files::lock(&held, &entry).is_some());
             let folder = sandbox.directory.reopen_to_list().unwrap();
-            crate::sandbox::put::unix::sweep_now(&folder);
+            sweep_now(&folder);
             assert!(names(root).contains(&name), "it belongs to a process that lives");
 
             drop(held);
-            crate::sandbox::put::unix::sweep_now(&folder);
+            sweep_now(&folder);
             assert_eq!(names(root), [other]);
-            sweep(&folder);
         });
     }
 }
