@@ -75,19 +75,12 @@ impl OpenFile {
     ///
     /// [`ReadError`].
     pub fn holds(&mut self, bytes: &[u8]) -> Result<bool, ReadError> {
-        let mut buffer = vec![0; 64 << 10];
-        let mut rest = bytes;
-        loop {
-            match self.file.read(&mut buffer) {
-                Ok(0) => return Ok(rest.is_empty()),
-                Ok(read) => match rest.strip_prefix(&buffer[..read]) {
-                    Some(after) => rest = after,
-                    None => return Ok(false),
-                },
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(read_error(error)),
-            }
-        }
+        let mut rest = Some(bytes);
+        self.read_pieces(0, &mut |piece| {
+            rest = rest.and_then(|rest| rest.strip_prefix(piece));
+            if rest.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(rest.is_some_and(<[u8]>::is_empty))
     }
 
     /// Reads the whole file, to its real end, whatever size the system reported: files in `/proc`
