@@ -259,12 +259,14 @@ function loadError(what, failures) {
 module.exports.DirectoryStore = binding.DirectoryStore;
 module.exports.FileStore = binding.FileStore;
 module.exports.Workspace = binding.Workspace;
+module.exports.applyPatch = binding.applyPatch;
 module.exports.contentHash = binding.contentHash;
 module.exports.createFile = binding.createFile;
 module.exports.createFileSync = binding.createFileSync;
 module.exports.deleteFile = binding.deleteFile;
 module.exports.editFile = binding.editFile;
 module.exports.findFiles = binding.findFiles;
+module.exports.isApplyPatchError = binding.isApplyPatchError;
 module.exports.isContentHashError = binding.isContentHashError;
 module.exports.isDeleteFileError = binding.isDeleteFileError;
 module.exports.isDocumentStoreError = binding.isDocumentStoreError;

@@ -7,6 +7,7 @@
 //! `scripts/check-instructions.mjs` runs it and compares.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
@@ -15,7 +16,11 @@ use ringfence::hash::sha256;
 use ringfence::path::NewFilePath;
 use ringfence::sandbox::{Containment, Sandbox};
 use ringfence::text::{InvalidUtf8, LineWindow};
-use ringfence::tools::create_file::{CreateFileOptions, CreateFileRequest, create_file};
+use ringfence::tools::apply_patch::{ApplyPatchRequest, apply_patch};
+use ringfence::tools::create_file::{
+    CreateFileOptions, CreateFileRequest, Durability, create_file,
+};
+use ringfence::tools::entry_change::ChangeOptions;
 use ringfence::tools::file_uri::FileUri;
 use ringfence::tools::read_file::{ReadFileOptions, read_file};
 use ringfence::tools::snapshot::{SnapshotOptions, workspace_snapshot};
@@ -34,6 +39,8 @@ fn main() -> Outcome {
         "create-empty" => create(0),
         "create-16-kib" => create(16 * KIB),
         "overwrite-16-kib-expected" => overwrite_expected(),
+        "patch-20-files-5-hunks-each" => patch(20, 200, 5),
+        "patch-200-hunks" => patch(1, 3400, 200),
         "resolve-file-uri" => resolve(),
         "snapshot-of-1000-files" => snapshot(),
         "containment" => containment(),
@@ -97,6 +104,36 @@ fn overwrite_expected() -> Outcome {
     };
     overwrite()?;
     measured(&mut overwrite)
+}
+
+/// Patches some files of so many lines each, with so many hunks in each.
+fn patch(files: usize, lines: usize, hunks: usize) -> Outcome {
+    let workspace = tempfile::tempdir()?;
+    let sandbox = Sandbox::open(workspace.path())?;
+    let line = |number: usize, word: &str| format!("{number} {word} the quick brown fox");
+    let text: String = (1..=lines).map(|number| line(number, "old") + "\n").collect();
+    let [mut forth, mut back] = [String::new(), String::new()];
+    for file in 0..files {
+        let name = format!("file-{file}.ts");
+        fs::write(workspace.path().join(&name), &text)?;
+        for (patch, from, to) in [(&mut forth, "old", "new"), (&mut back, "new", "old")] {
+            write!(patch, "--- a/{name}\n+++ b/{name}\n")?;
+            for hunk in 0..hunks {
+                let at = hunk * (lines / hunks) + 5;
+                let [before, after] = [line(at - 1, "old"), line(at + 1, "old")];
+                write!(patch, "@@ -{0},3 +{0},3 @@\n {before}\n", at - 1)?;
+                write!(patch, "-{}\n+{}\n {after}\n", line(at, from), line(at, to))?;
+            }
+        }
+    }
+    let apply = |patch: &str| -> Outcome {
+        let request = ApplyPatchRequest { patch: patch.to_owned(), ..Default::default() };
+        let options = ChangeOptions { durability: Durability::None, ..ChangeOptions::default() };
+        apply_patch(&sandbox, &request, options, &|| false)?;
+        Ok(())
+    };
+    apply(&forth)?;
+    measured(&mut || apply(black_box(&back)))
 }
 
 fn resolve() -> Outcome {

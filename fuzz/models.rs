@@ -205,3 +205,9 @@ pub fn plain_glob(glob: &str, path: &str, is_folder: bool) -> Option<bool> {
     };
     Some(matches && (is_folder || !folders_alone))
 }
+
+/// Whether a name, as a pattern, means itself: it has no character that is special in one.
+pub fn is_plain_name(name: &str) -> bool {
+    let special = ['*', '?', '[', ']', '{', '}', ',', '\\', '!', '#', ' '];
+    !name.contains(special) && !name.contains('\0')
+}

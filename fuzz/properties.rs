@@ -3,17 +3,22 @@
 
 #[path = "models.rs"]
 pub mod models;
+#[path = "../src/tools/apply_patch/printed_patch.rs"]
+pub mod printed_patch;
 
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use ringfence::access::{Access, AccessRules, RuleLists};
 use ringfence::argument::{positive_integer, positive_up_to};
 use ringfence::deadline::{Deadline, Stop};
 use ringfence::path::{NameRules, NewFilePath, PathRefusal, WorkspacePath};
 use ringfence::regex::{Pattern, PatternOptions};
 use ringfence::sandbox::Sandbox;
 use ringfence::text::{InvalidUtf8, LineWindow, NotText, decode, is_plain_text};
+use ringfence::tools::apply_patch::patch::{self, Patch};
+use ringfence::tools::apply_patch::peel::Format;
 use ringfence::tools::file_uri::FileUri;
 use ringfence::tools::source::{SourceRequest, StoredDocument, read_document};
 use ringfence::tree::{Case, Globs, Verdict};
@@ -236,4 +241,73 @@ pub fn globs(data: &[u8]) {
             }
         }
     }
+}
+
+/// A list of rules is parsed or refused. What lies in a refused folder is refused, the case of ASCII letters makes no
+/// difference, reading is refused nowhere where changing is allowed, and a pattern that is a plain name refuses that
+/// name wherever it stands. Lines are patterns; the list ends at the first NUL, and the path follows.
+pub fn access_rules(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (list, path) = text.split_once('\0').unwrap_or((text, "a"));
+    // A path of the sandbox has been parsed.
+    let Ok(path) = WorkspacePath::parse(path) else { return };
+    let list: Vec<String> = list.split('\n').map(str::to_owned).collect();
+    let deny = |list: &[String]| {
+        let lists = RuleLists { deny: Some(list.to_vec()), ..RuleLists::default() };
+        AccessRules::parse(lists)
+    };
+    let Ok(rules) = deny(&list) else { return };
+    let judge = |path: &str| rules.judge(Path::new(path), Access::Read);
+    let judgement = judge(path.as_str());
+    assert_eq!(judgement, judge(&path.as_str().to_ascii_uppercase()), "{list:?} on {path}");
+    if judgement.refuses_folder {
+        assert!(judge(&format!("{path}/x")).is_refused(), "{list:?} on {path}");
+    }
+    let change = rules.judge(Path::new(path.as_str()), Access::Change);
+    assert_eq!(judgement, change, "{list:?} on {path}");
+    for name in path.names().filter(|name| models::is_plain_name(name)) {
+        let rules = deny(&[name.to_owned()]).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(
+            rules.judge(Path::new(path.as_str()), Access::Read).is_refused(),
+            "{name} in {path}"
+        );
+    }
+}
+
+/// A text is parsed or refused, and what is parsed comes back when it is printed as a V4A patch.
+pub fn v4a_patch(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Some(patch) = parsed_patch(text).filter(|patch| patch.format == Format::V4a) {
+        comes_back(patch, &printed_patch::v4a);
+    }
+}
+
+/// A text is parsed or refused, and what is parsed comes back when it is printed as a unified diff.
+pub fn unified_patch(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Some(patch) = parsed_patch(text).filter(|patch| patch.format == Format::Unified) {
+        comes_back(patch, &|sections| printed_patch::unified(sections, true));
+    }
+}
+
+/// Parses a patch, whose lines lie within the text and in its order.
+fn parsed_patch(text: &str) -> Option<Patch<'_>> {
+    let lines = text.split('\n').count() as u64;
+    let patch = match Patch::parse(text) {
+        Ok(patch) => patch,
+        Err(error) => {
+            assert!((1..=lines).contains(&error.line) && !error.reason.is_empty(), "{error}");
+            return None;
+        }
+    };
+    let numbers = printed_patch::numbers(&patch.sections);
+    assert!(numbers.is_sorted() && numbers[0] >= 1 && numbers.last() <= Some(&lines));
+    assert!(patch.sections.iter().all(|it| it.paths.iter().all(|path| !path.is_empty())));
+    Some(patch)
+}
+
+fn comes_back(parsed: Patch<'_>, print: &dyn Fn(&[patch::Section<'_>]) -> String) {
+    let printed = print(&parsed.sections);
+    let again = Patch::parse(&printed).map(|patch| printed_patch::comparable(patch.sections));
+    assert_eq!(again, Ok(printed_patch::comparable(parsed.sections)), "{printed}");
 }

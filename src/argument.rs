@@ -44,10 +44,11 @@ pub fn too_long(name: &'static str, limit: usize) -> ArgumentError {
 
 /// An argument that breaks its rule.
 ///
-/// Its text reads `start_line must be an integer >= 1, got -1`. It never quotes a string, which might be
+/// Its text reads `start_line must be an integer >= 1, got -1`, or `exclude[2] must be …` for a rule that begins
+/// with the index of an element. It never quotes a string, which might be
 /// a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} {rule}{got}")]
+#[error("{name}{}{rule}{got}", if .rule.starts_with('[') { "" } else { " " })]
 pub struct ArgumentError {
     /// The argument, as the caller spells it.
     pub name: &'static str,

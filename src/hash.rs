@@ -7,7 +7,6 @@
 //! assert_eq!(ContentHash::Aptix.of_text(""), empty);
 //! ```
 
-use std::fmt::Write;
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
@@ -113,11 +112,10 @@ pub fn sha256_of(
 /// A digest as 64 lowercase hex digits.
 #[must_use]
 pub fn to_hex(digest: &Sha256Digest) -> String {
-    digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    // The formatter of `{byte:02x}` takes five times the instructions: 6,000 of the 19,000 that creating an
+    // empty file takes in all.
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    digest.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 /// Reads a digest from 64 lowercase hex digits; `None` for anything else.

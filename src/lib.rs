@@ -11,6 +11,8 @@
 //! | [`store`] | bytes under their SHA-256, in a directory |
 //! | [`tree`] | one walker over folders: ignore rules, globs, order, budget |
 //! | [`sandbox`] | the only folder that touches a disk: everything is opened beneath the root |
+//! | [`access`] | which paths tools may read and change |
+//! | [`glob`] | patterns as in a `.gitignore` |
 //! | [`path`] | a model's path, parsed once and refused once |
 //! | [`text`] | decoding, line windows, documents to edit, media types |
 //! | [`hash`] | content hashes |
@@ -20,11 +22,13 @@
 //! | [`argument`] | the sentences about wrong arguments |
 //! | `node` | the only folder that knows JavaScript |
 //!
-//! Imports run one way: `node` → `tools` → `tree`, `store`, `regex` → `sandbox` → `path`, `text`, `hash`,
-//! `memory`, `argument`, `deadline`.
+//! Imports run one way: `node` → `tools` → `tree`, `store`, `regex` → `sandbox` → `access` → `glob`, `path`,
+//! `text`, `hash`, `memory`, `argument`, `deadline`.
 
+pub mod access;
 pub mod argument;
 pub mod deadline;
+pub mod glob;
 pub mod hash;
 pub mod memory;
 #[cfg_attr(test, allow(dead_code, reason = "napi-derive registers nothing in unit tests"))]

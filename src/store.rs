@@ -207,7 +207,8 @@ impl FileStore {
         bytes: &[u8],
         overwrite: bool,
     ) -> Result<(), WriteError> {
-        let content = NewContent { bytes, overwrite, expected: None, durable: true };
+        let content =
+            NewContent { bytes, overwrite, expected: None, durable: true, executable: None };
         self.sandbox.write_file(&address.path(), &content, &|| false).map(|_| ())
     }
 }

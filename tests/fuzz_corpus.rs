@@ -3,8 +3,9 @@
 #[path = "../fuzz/properties.rs"]
 mod properties;
 
-use properties::models;
+use properties::{models, printed_patch};
 use ringfence::regex::PatternOptions;
+use ringfence::tools::apply_patch::patch::Patch;
 
 #[allow(clippy::unwrap_used, reason = "a test")]
 fn replay(target: &str, property: fn(&[u8])) {
@@ -56,6 +57,11 @@ fn arguments() {
 }
 
 #[test]
+fn access_rules() {
+    replay("access_rules", properties::access_rules);
+}
+
+#[test]
 fn patterns() {
     replay("patterns", properties::patterns);
 }
@@ -63,6 +69,16 @@ fn patterns() {
 #[test]
 fn globs() {
     replay("globs", properties::globs);
+}
+
+#[test]
+fn v4a_patch() {
+    replay("v4a_patch", properties::v4a_patch);
+}
+
+#[test]
+fn unified_patch() {
+    replay("unified_patch", properties::unified_patch);
 }
 
 #[test]
@@ -101,4 +117,20 @@ fn the_corpora_notice_a_mistake() {
         let mistaken = path.ends_with(&format!("/{glob}"));
         models::plain_glob(glob, path, true).is_some_and(|selects| selects != mistaken)
     });
+    told_apart("v4a_patch", |data| {
+        // An empty line at the end of a hunk would be context.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        parses_otherwise(text, &text.replace("\n\n", "\n \n"))
+    });
+    told_apart("unified_patch", |data| {
+        // A line with a backslash would be passed over.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        let lines = text.split_inclusive('\n').filter(|line| !line.starts_with('\\'));
+        parses_otherwise(text, &lines.collect::<String>())
+    });
+}
+
+fn parses_otherwise(text: &str, mistaken: &str) -> bool {
+    let sections = |text| Patch::parse(text).map(|patch| printed_patch::comparable(patch.sections));
+    sections(text).is_ok_and(|parsed| sections(mistaken) != Ok(parsed))
 }

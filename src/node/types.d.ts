@@ -49,6 +49,36 @@ export interface WorkspaceOptions {
   contentHash?: ContentHash | null;
   /** The largest file that `createFile` makes, in bytes: an integer >= 1. Default 1,048,576. */
   maxCreateBytes?: number | null;
+  /** Paths that tools may not read or change. Default: none. */
+  rules?: AccessRules | null;
+}
+
+/**
+ * Paths that tools may not read or change, relative to the root. Each list has at most 1,000 patterns as in a
+ * `.gitignore`, with `{a,b}`, of 1 to 4,096 bytes each and 64 KiB together: a name without `/` holds at any depth, `/x`
+ * and `x/y` from the root, a final `/` for folders, and `!` takes back what earlier patterns match, except in a folder
+ * that is matched. A wrong list, pattern or key is `INVALID_ARGUMENT`.
+ *
+ * Names are compared in NFC and without regard to ASCII case. `deny` and `read_only` also protect names that differ
+ * only in the case of other letters or in invisible characters.
+ *
+ * A rule holds for the path of a call, for each path that a symbolic link on it names, and for the place where it
+ * ends. A refused call fails with `PATH_DENIED`, whether anything stands at the path or not; `createFile` answers
+ * with `WriteFailed`. Hard links, bind mounts and renames by other programs lead past rules.
+ */
+export interface AccessRules {
+  /** Paths that are neither read, listed, searched nor hinted at, and not changed. */
+  deny?: readonly string[] | null;
+  /** Paths that are not changed: neither made, written, moved nor deleted. */
+  read_only?: readonly string[] | null;
+  /** The only paths that are changed. An empty list lets nothing be changed. */
+  write_only?: readonly string[] | null;
+}
+
+/** Options of `DirectoryStore.open`. */
+export interface DirectoryStoreOptions {
+  /** Documents that `deny` matches count as absent. */
+  rules?: AccessRules | null;
 }
 
 /** Options of `readFile` (specification `read_file` §4.1). */
@@ -74,6 +104,7 @@ export interface ReadFileOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
  * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be read, whether anything stands there or not.
  * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_FILE`: a directory, FIFO, socket or device.
@@ -85,6 +116,7 @@ export interface ReadFileOptions {
 export type ReadFileErrorCode =
   | "INVALID_ARGUMENT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_FILE"
@@ -165,6 +197,7 @@ export type Bytes = typeof globalThis extends { Buffer: { from(...args: never[])
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
  * - `SANDBOX_VIOLATION`: the path, or a symbolic link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be read, whether anything stands there or not.
  * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_FILE`: a directory, FIFO, socket or device.
@@ -176,6 +209,7 @@ export type Bytes = typeof globalThis extends { Buffer: { from(...args: never[])
 export type ReadBytesErrorCode =
   | "INVALID_ARGUMENT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_FILE"
@@ -260,6 +294,7 @@ export interface ClosestLines {
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a path that names nothing for certain.
  * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
  * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be changed, whether anything stands there or not.
  * - `NOT_FOUND`: there is no such file; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not read or write the file, or not replace it.
  * - `NOT_FILE`: a folder, FIFO, socket or device stands there.
@@ -278,6 +313,7 @@ export type EditFileErrorCode =
   | "INVALID_ARGUMENT"
   | "READ_ONLY"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_FILE"
@@ -311,6 +347,103 @@ export interface EditFileError extends Error {
   sha256?: string;
 }
 
+/** The arguments of `applyPatch`. */
+export interface ApplyPatchArguments {
+  /**
+   * The patch: V4A (`*** Begin Patch` … `*** End Patch`) or a unified diff, of git or plain. At most 4 MiB, and at
+   * most 1,000 files. Text around it and Markdown fences are left aside.
+   */
+  patch: string;
+  /**
+   * For paths that the patch names: the SHA-256 that the file must have before the call, 64 lowercase hex digits, or
+   * `null` if there must be no file.
+   */
+  expected_hashes?: Readonly<Record<string, string | null>> | null;
+  /** Whether nothing is written, and the answer only tells what would be. Default `false`. */
+  dry_run?: boolean | null;
+}
+
+/** The lines of a file that are closest to a hunk that does not match, as `ClosestLines`. */
+export interface ClosestLinesOfHunk extends ClosestLines {
+  /** The first line that differs; `null` if none does. */
+  first_difference: {
+    /** The line of the patch, from 1. */
+    patch_line: number;
+    /** The line of the file, from 1. */
+    line: number;
+    /** The text in the patch, without its sign. */
+    expected: string;
+    /** The text in the file; `null` if the file ends before. */
+    found: string | null;
+  } | null;
+}
+
+/**
+ * What `applyPatch` can fail with, in order of precedence:
+ *
+ * - `INVALID_ARGUMENT`: an argument has the wrong type or value, a path names nothing for certain, the patch has too
+ *   many files, or `expected_hashes` has a path that the patch does not name.
+ * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
+ * - `SANDBOX_VIOLATION`: a path, or a link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be changed, whether anything stands there or not.
+ * - `NOT_FOUND`: there is no such file; the message names near ones.
+ * - `PERMISSION_DENIED`: the process may not read, replace or remove a file.
+ * - `NOT_FILE`: a folder, FIFO, socket or device stands there.
+ * - `NOT_DIRECTORY`: a file stands where a path needs a folder.
+ * - `SIZE_LIMIT_EXCEEDED`: a file has more than 10 MiB, or would have; or all of them more than 256 MiB together.
+ * - `BINARY_NOT_SUPPORTED`: a file with hunks is no UTF-8 text.
+ * - `STALE`: a file has another hash than `expected_hashes` says; `sha256` has the present one, `null` if nothing
+ *   stands there.
+ * - `ALREADY_EXISTS`: a file is to be made or moved where something stands.
+ * - `CROSS_DEVICE`: a file is to be moved to another file system.
+ * - `PATCH_INVALID`: the patch is malformed, cut off, or of a kind that is not applied; `patch_line` says where.
+ * - `HUNK_NOT_FOUND`: the lines of a hunk do not stand in the file; `closest` has the lines that are nearest.
+ * - `HUNK_AMBIGUOUS`: a hunk fits several places (`lines`), or only adds lines and does not say where.
+ * - `PARTIAL`: other programs changed files while a failed patch was taken back; `applied` says what stands.
+ * - `CONTENDED`: other programs keep a file open or change it; try again.
+ * - `INTERNAL`: the system failed, or ringfence did.
+ */
+export type ApplyPatchErrorCode =
+  | "INVALID_ARGUMENT"
+  | "READ_ONLY"
+  | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "NOT_FILE"
+  | "NOT_DIRECTORY"
+  | "SIZE_LIMIT_EXCEEDED"
+  | "BINARY_NOT_SUPPORTED"
+  | "STALE"
+  | "ALREADY_EXISTS"
+  | "CROSS_DEVICE"
+  | "PATCH_INVALID"
+  | "HUNK_NOT_FOUND"
+  | "HUNK_AMBIGUOUS"
+  | "PARTIAL"
+  | "CONTENDED"
+  | "INTERNAL";
+
+/** What `applyPatch` rejects with: an `Error` whose `message` is `CODE: what is wrong: path`. */
+export interface ApplyPatchError extends Error {
+  name: "ApplyPatchError";
+  code: ApplyPatchErrorCode;
+  /** The path at fault, relative to the workspace; `""` where there is none. */
+  path: string;
+  /** With `PATCH_INVALID`, `HUNK_NOT_FOUND`, `HUNK_AMBIGUOUS`: the line of the patch, from 1. */
+  patch_line?: number;
+  /** With `HUNK_NOT_FOUND` and `HUNK_AMBIGUOUS`: which hunk of its section is at fault, from 0. */
+  hunk?: number;
+  /** With `HUNK_NOT_FOUND`: the closest lines; `null` if none is near. */
+  closest?: ClosestLinesOfHunk | null;
+  /** With `HUNK_AMBIGUOUS`: the lines of the first ten places; empty if the hunk says none. */
+  lines?: number[];
+  /** With `STALE`: the SHA-256 that the file has now; `null` if nothing stands there. */
+  sha256?: string | null;
+  /** With `PARTIAL`: the changes that stand. */
+  applied?: { path: string; action: "add" | "update" | "delete" | "move" }[];
+}
+
 /** The arguments of `moveFile`. */
 export interface MoveFileArguments {
   /** The file, link or folder to move. It may be absolute if it lies inside the workspace. */
@@ -332,6 +465,7 @@ export interface MoveFileArguments {
  *   root itself, or a folder would be moved into itself.
  * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
  * - `SANDBOX_VIOLATION`: a path, or a link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be changed, or they protect something in the folder.
  * - `NOT_FOUND`: nothing stands at `path`; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not change one of the folders, or the entry is a mount point.
  * - `NOT_FILE`: a FIFO, socket or device stands at `path`, or with `overwrite` at `to`; or `expected_hash` is
@@ -349,6 +483,7 @@ export type MoveFileErrorCode =
   | "INVALID_ARGUMENT"
   | "READ_ONLY"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_FILE"
@@ -390,6 +525,7 @@ export interface DeleteFileArguments {
  *   the root itself.
  * - `READ_ONLY`: the host's `writeScope` is `"read-only"`.
  * - `SANDBOX_VIOLATION`: the path, or a link on it, leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be changed, or they protect something in the folder.
  * - `NOT_FOUND`: nothing stands there; the message names near paths.
  * - `PERMISSION_DENIED`: the file is write-protected, or the system does not let the entry, or one beneath
  *   it, be deleted: rights of folders, mount points.
@@ -404,6 +540,7 @@ export type DeleteFileErrorCode =
   | "INVALID_ARGUMENT"
   | "READ_ONLY"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_FILE"
@@ -468,6 +605,7 @@ export interface FindFilesArguments {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a pattern does not parse.
  * - `SANDBOX_VIOLATION`: `root_path`, a link on it, or a pattern leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be listed, whether anything stands there or not.
  * - `NOT_FOUND`: there is no such folder; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not list the folder.
  * - `NOT_DIRECTORY`: `root_path` is a file, FIFO, socket or device.
@@ -478,6 +616,7 @@ export interface FindFilesArguments {
 export type FindFilesErrorCode =
   | "INVALID_ARGUMENT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_DIRECTORY"
@@ -516,6 +655,7 @@ export interface TreeOptions {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value, or a glob does not parse.
  * - `SANDBOX_VIOLATION`: `path`, a link on it, or a glob leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be listed, whether anything stands there or not.
  * - `NOT_FOUND`: there is no such folder; the message names near ones.
  * - `PERMISSION_DENIED`: the process may not list the folder.
  * - `NOT_DIRECTORY`: `path` is a file, FIFO, socket or device.
@@ -525,6 +665,7 @@ export interface TreeOptions {
 export type TreeErrorCode =
   | "INVALID_ARGUMENT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_DIRECTORY"
@@ -706,6 +847,7 @@ export interface SearchedFile {
  *
  * - `INVALID_ARGUMENT`: an argument has the wrong type or value; the message names it.
  * - `SANDBOX_VIOLATION`: `root_path`, a symbolic link on it, or a glob leads out of the workspace.
+ * - `PATH_DENIED`: the access rules do not let the path be read, whether anything stands there or not.
  * - `NOT_FOUND`: nothing stands at `root_path`.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_DIRECTORY`: it is a FIFO, socket or device.
@@ -718,6 +860,7 @@ export interface SearchedFile {
 export type SearchFilesErrorCode =
   | "INVALID_ARGUMENT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_DIRECTORY"
@@ -898,6 +1041,7 @@ export interface FileStoreError extends Error {
  * - `INVALID_URI`: the text is no `file:` URI of the two forms, or rises above its root.
  * - `NO_SPACE`, `NO_CHAT`: that root was not given.
  * - `SANDBOX_VIOLATION`: a symbolic link on the way leads out of the root.
+ * - `PATH_DENIED`: the access rules do not let the path be read, whether anything stands there or not.
  * - `NOT_FOUND`: no file or folder has that path.
  * - `PERMISSION_DENIED`: the process may not read it.
  * - `NOT_TEXT`: a folder, or a file that is not text.
@@ -911,6 +1055,7 @@ export type FileUriErrorCode =
   | "NO_SPACE"
   | "NO_CHAT"
   | "SANDBOX_VIOLATION"
+  | "PATH_DENIED"
   | "NOT_FOUND"
   | "PERMISSION_DENIED"
   | "NOT_TEXT"

@@ -220,6 +220,13 @@ impl WorkspacePath {
         Self { relative: names.join("/"), must_be_directory: true }
     }
 
+    /// The path that leads on from the folder of the first `count` names.
+    #[must_use]
+    pub fn after(&self, count: usize) -> Self {
+        let names: Vec<_> = self.names().skip(count).collect();
+        Self { relative: names.join("/"), must_be_directory: self.must_be_directory }
+    }
+
     /// The names from the root down; none for the root itself.
     #[must_use]
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
@@ -237,7 +244,11 @@ impl fmt::Display for WorkspacePath {
 /// A path of which a tool changes what stands there: stricter than a [`WorkspacePath`] for the same
 /// reasons as a [`NewFilePath`], but it may be absolute inside the root, and may name a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryPath(WorkspacePath);
+pub struct EntryPath {
+    path: WorkspacePath,
+    /// The path that the access rules judge in place of this one, which is a spare name for a moment.
+    stands_for: Option<WorkspacePath>,
+}
 
 /// A path at which a file may be created: stricter than a [`WorkspacePath`], because people and
 /// programs must find the new file again under the name that was meant.
@@ -321,13 +332,25 @@ impl EntryPath {
             None => parse_plainly_spelled(text)?,
         };
         check_names(&path)?;
-        Ok(Self(path))
+        Ok(Self { path, stands_for: None })
     }
 
     /// The path itself.
     #[must_use]
     pub fn as_path(&self) -> &WorkspacePath {
-        &self.0
+        &self.path
+    }
+
+    /// The same path, at which something stands for a while that is to get another one.
+    #[must_use]
+    pub fn standing_for(self, other: &Self) -> Self {
+        Self { stands_for: Some(other.judged_as().clone()), ..self }
+    }
+
+    /// The path for which the access rules hold.
+    #[must_use]
+    pub fn judged_as(&self) -> &WorkspacePath {
+        self.stands_for.as_ref().unwrap_or(&self.path)
     }
 }
 

@@ -234,7 +234,7 @@ fn many_matches_on_a_long_line_take_linear_time() {
         let begun = Instant::now();
         let found = matches(&compile(source, PatternOptions::default()), &text);
         assert_eq!(found.len(), text.len(), "{source}");
-        assert!(begun.elapsed() < Duration::from_secs(20), "{source}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{source}: {:?}", begun.elapsed());
     }
 }
 

@@ -4,7 +4,10 @@
 //! since ends the attempt, and a new attempt begins with a new look. So no decision rests on a check that
 //! may be out of date at the next call.
 
+use std::cell::Cell;
 use std::time::Duration;
+
+use super::callbacks::Callbacks;
 
 /// How often an attempt is repeated. Each repetition means that another process made progress.
 const MAX_ATTEMPTS: u32 = 64;
@@ -25,10 +28,23 @@ impl<E> From<E> for AttemptError<E> {
     }
 }
 
-/// Makes attempts until one is not disturbed. `None` if all were.
-pub(super) fn repeat<T, E>(attempt: impl Fn() -> Attempt<T, E>) -> Option<Result<T, E>> {
+/// Makes attempts until one is not disturbed. `None` if all were, or one that had been confirmed was: its
+/// caller has made other changes since.
+pub(super) fn repeat<T, E>(
+    callbacks: Callbacks<'_>,
+    attempt: impl Fn(Callbacks<'_>) -> Attempt<T, E>,
+) -> Option<Result<T, E>> {
+    let was_asked = &Cell::new(false);
+    let confirm = callbacks.confirm.map(|confirm| {
+        move || {
+            was_asked.set(true);
+            confirm()
+        }
+    });
+    let confirm = confirm.as_ref().map(|confirm| confirm as &dyn Fn() -> bool);
     for number in 0..MAX_ATTEMPTS {
-        match attempt() {
+        match attempt(Callbacks { confirm, ..callbacks }) {
+            Err(AttemptError::Raced) if was_asked.get() => return None,
             Err(AttemptError::Raced) => let_others_go_on(number),
             Err(AttemptError::Failed(error)) => return Some(Err(error)),
             Ok(done) => return Some(Ok(done)),

@@ -113,7 +113,11 @@ fn open(root: &Sandbox, path: &WorkspacePath) -> Option<OpenFile> {
     if path.must_be_directory() {
         return None;
     }
-    let resolve = BENEATH | ResolveFlags::CACHED | ResolveFlags::NO_XDEV;
+    let mut resolve = BENEATH | ResolveFlags::CACHED | ResolveFlags::NO_XDEV;
+    if root.rules().is_some() {
+        // The rules have judged the path as it is spelled.
+        resolve |= ResolveFlags::NO_SYMLINKS;
+    }
     let name = OsStr::new(path.as_str());
     let file = openat2(&root.directory, name, read_flags(false), Mode::empty(), resolve).ok()?;
     OpenFile::examine(File::from(file)).ok()

@@ -59,6 +59,12 @@ pub enum OpenError {
     /// A file stands where the path needs a folder.
     #[error("no such file: a component before the end, or before a final slash, is not a folder")]
     NotFolder,
+    /// The workspace's access rules do not let the call read or change the path, whether anything stands there or
+    /// not.
+    #[error(
+        "the workspace's access rules do not allow this; go on without this path, or ask the user"
+    )]
+    Denied,
     /// The system takes no name, or no path, of that length.
     #[error("no such file: the name is too long")]
     NameTooLong,

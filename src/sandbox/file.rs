@@ -19,7 +19,7 @@ pub struct OpenFile {
 }
 
 /// Tells one file of the machine from all others, as long as it exists: its device, and its number there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(FolderId);
 
 /// The result of reading a file without waiting.

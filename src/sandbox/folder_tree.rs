@@ -7,14 +7,16 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::entry::{EntryKind, FolderId, Found};
 use super::entry_error::EntryError;
 use super::error::{Obstacle, OpenError};
+use super::judge::Protection;
 use super::system::{self, Directory, RemovalRights};
 
 /// How often a folder is listed anew because other programs add entries while it is emptied.
-const MAX_LISTINGS: u32 = 16;
+pub(super) const MAX_LISTINGS: u32 = 16;
 
 /// After at most this many entries `cancelled` is asked. They take some milliseconds.
 const BETWEEN_QUESTIONS: usize = 1024;
@@ -32,10 +34,7 @@ pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<
     let mut entries = descent.here.pending.len() as u64;
     let mut rights = descent.rights()?;
     loop {
-        if descent.here.pending.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
-            return Err(EntryError::Cancelled);
-        }
-        let Some((name, kind)) = descent.here.pending.pop() else {
+        let Some((name, kind)) = descent.next(cancelled)? else {
             if descent.leave()?.is_none() {
                 return Ok(entries);
             }
@@ -56,8 +55,39 @@ pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<
     }
 }
 
+/// Whether the access rules protect an entry beneath a folder that is open to be listed. `cancelled` is asked in
+/// each folder, and at least every 1,024 entries.
+///
+/// # Errors
+///
+/// [`EntryError::Refused`] for a folder that may not be listed, so that its entries are not known,
+/// [`EntryError::Cancelled`], or the error of opening a folder.
+pub(super) fn holds_protected(
+    folder: Directory,
+    protection: &Protection<'_>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<bool, EntryError> {
+    let mut descent = Descent::into(folder)?;
+    descent.list(cancelled)?;
+    loop {
+        let Some((name, kind)) = descent.next(cancelled)? else {
+            if descent.leave()?.is_none() {
+                return Ok(false);
+            }
+            continue;
+        };
+        if protection.refuses(&descent.path_of(&name), kind) {
+            return Ok(true);
+        }
+        if kind == EntryKind::Folder {
+            descent.enter(name, cancelled)?;
+        }
+    }
+}
+
 /// Removes everything beneath a folder that is open to be listed. `removed` counts the entries. `cancelled` is
-/// asked in each folder, and at least every 1,024 entries.
+/// asked in each folder, and at least every 1,024 entries. What `protection` refuses is not removed, also if another
+/// program has put it there since.
 ///
 /// # Errors
 ///
@@ -65,15 +95,16 @@ pub(super) fn survey(folder: Directory, cancelled: &dyn Fn() -> bool) -> Result<
 pub(super) fn empty(
     folder: Directory,
     removed: &mut u64,
+    protection: Option<&Protection<'_>>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), EntryError> {
     let mut descent = Descent::into(folder)?;
     descent.list(cancelled)?;
     loop {
-        if descent.here.pending.len() % BETWEEN_QUESTIONS == 0 && cancelled() {
-            return Err(EntryError::Cancelled);
-        }
-        if let Some((name, kind)) = descent.here.pending.pop() {
+        if let Some((name, kind)) = descent.next(cancelled)? {
+            if protection.is_some_and(|rules| rules.refuses(&descent.path_of(&name), kind)) {
+                return Err(OpenError::Denied.into());
+            }
             if kind != EntryKind::Folder || !descent.enter(name.clone(), cancelled)? {
                 *removed += descent.remove(&name, kind)?;
             }
@@ -124,12 +155,28 @@ impl Descent {
         let Level { pending, listings, .. } = &mut self.here;
         *listings += 1;
         let mut is_cancelled = false;
-        system::visit_entries(&mut self.folder, &mut |entry| {
+        let listed = system::visit_entries(&mut self.folder, &mut |entry| {
             pending.push((entry.name().to_owned(), entry.kind()));
             is_cancelled = pending.len() % BETWEEN_QUESTIONS == 0 && cancelled();
             if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+        });
+        match listed {
+            // Another program has removed the folder, which was empty then.
+            Ok(()) | Err(OpenError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
         if is_cancelled { Err(EntryError::Cancelled) } else { Ok(()) }
+    }
+
+    /// The next entry of this folder; `None` if all were looked at.
+    fn next(
+        &mut self,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<(OsString, EntryKind)>, EntryError> {
+        if self.here.pending.len().is_multiple_of(BETWEEN_QUESTIONS) && cancelled() {
+            return Err(EntryError::Cancelled);
+        }
+        Ok(self.here.pending.pop())
     }
 
     /// Whether the folder, from which everything has been removed, has entries again. Notes them.
@@ -188,6 +235,8 @@ impl Descent {
     fn remove(&self, name: &OsStr, kind: EntryKind) -> Result<u64, EntryError> {
         let error = match system::remove_name(&self.folder, name, kind == EntryKind::Folder) {
             Ok(()) => return Ok(1),
+            // Another program has removed it, and may have made it anew since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             Err(error) => error,
         };
         let is_filled = error.kind() == io::ErrorKind::DirectoryNotEmpty;
@@ -201,12 +250,15 @@ impl Descent {
 
     /// The error for an entry of this folder.
     fn refused(&self, obstacle: Obstacle, name: &OsStr) -> EntryError {
-        let folders = self.above.iter().map(|(outer, _)| &*outer.name).chain([&*self.here.name]);
-        let names: Vec<_> = folders
-            .chain([name])
-            .filter(|name| !name.is_empty())
-            .map(|name| name.to_string_lossy())
-            .collect();
+        let path = self.path_of(name);
+        let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
         EntryError::Refused { obstacle, path: names.join("/") }
+    }
+
+    /// The path of an entry of this folder, from the first folder on.
+    fn path_of(&self, name: &OsStr) -> PathBuf {
+        let folders = self.above.iter().map(|(outer, _)| &*outer.name).chain([&*self.here.name]);
+        // The first folder has no name.
+        folders.chain([name]).filter(|name| !name.is_empty()).collect()
     }
 }

@@ -21,11 +21,12 @@
 //! | `system/` | each system's operations on one open folder and one name |
 //! | `root` | [`Sandbox`]: the root, held open, and the names it goes by |
 //! | `file`, `buffer` | an open file, and reading it |
+//! | `judge` | the access rules, asked about each path that leads to an entry |
 //! | `walk`, `kernel`, `open` | the two tiers, and the choice between them |
 //! | `cached` | Linux: reading a small file without waiting for anything |
 //! | `reading`, `list`, `sync` | opening and reading files; listing folders; making a file last |
 //! | `place`, `folders` | where a path leads for writing; making the folders it needs |
-//! | `attempts` | repeating a change that another process has disturbed |
+//! | `callbacks`, `attempts` | what a change asks its caller; repeating one that another process has disturbed |
 //! | `put/error`, `entry_error` | the errors of writing, and of moving and removing |
 //! | `folder_tree` | counting and removing everything beneath a folder |
 //! | `put/` | creating and replacing files |
@@ -36,12 +37,14 @@ mod attempts;
 mod buffer;
 #[cfg_attr(not(target_os = "linux"), path = "uncached.rs")]
 mod cached;
+mod callbacks;
 mod entry;
 mod entry_error;
 mod error;
 mod file;
 mod folder_tree;
 mod folders;
+mod judge;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod list;
@@ -60,11 +63,13 @@ mod temporary;
 mod walk;
 
 pub use buffer::ReadBuffer;
+pub use callbacks::Callbacks;
 pub use entry::{EntryFacts, EntryKind, EntryName, Listed, MAX_LINKS};
 pub use entry_error::EntryError;
 pub use error::{FileSize, Obstacle, OpenError, ReadError, RootError};
 pub use file::{CachedRead, FileFacts, FileId, OpenFile};
 pub use list::ListedFolder;
+pub use place::PlaceId;
 pub use put::content::{Before, Expected, NewContent, Visibility, Written};
 pub use put::error::{Flaw, MAX_COMPARED_BYTES, Stray, WriteError};
 pub use remove::{RemoveOptions, RemovedEntry};

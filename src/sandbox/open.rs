@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 
 use super::error::OpenError;
+use super::judge::Reached;
 #[cfg(target_os = "linux")]
 use super::kernel;
 use super::root::{Containment, Sandbox};
@@ -12,28 +13,37 @@ use super::walk;
 // Other systems have one tier.
 #[cfg(not(target_os = "linux"))]
 use super::walk as kernel;
+use crate::access::Access;
 use crate::path::WorkspacePath;
 
 /// Opens a file to read it. If another program keeps it for a moment, waits a moment.
-pub(super) fn to_read(root: &Sandbox, path: &WorkspacePath) -> Result<File, OpenError> {
+pub(super) fn to_read(
+    root: &Sandbox,
+    path: &WorkspacePath,
+    access: Access,
+) -> Result<File, OpenError> {
     check_length(path)?;
     system::wait_for_others(&|| match root.containment {
-        Containment::Kernel => kernel::open_to_read(root, path),
-        Containment::Walk => walk::open_to_read(root, path),
+        Containment::Kernel => kernel::open_to_read(root, path, access),
+        Containment::Walk => walk::open_to_read(root, path, access),
     })
 }
 
-/// Opens a folder to create in.
-pub(super) fn to_write_in(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
-    check_length(path)?;
+/// Opens a folder to create in. `rest` leads on from it to the entry that is made or changed.
+pub(super) fn to_write_in(
+    root: &Sandbox,
+    folder: &WorkspacePath,
+    rest: &WorkspacePath,
+) -> Result<Reached, OpenError> {
+    check_length(folder)?;
     match root.containment {
-        Containment::Kernel => kernel::open_to_write_in(root, path),
-        Containment::Walk => walk::open_to_write_in(root, path),
+        Containment::Kernel => kernel::open_to_write_in(root, folder, rest),
+        Containment::Walk => walk::open_to_write_in(root, folder, rest),
     }
 }
 
 /// Opens a folder to list it.
-pub(super) fn to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
+pub(super) fn to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Reached, OpenError> {
     check_length(path)?;
     match root.containment {
         Containment::Kernel => kernel::open_to_list(root, path),

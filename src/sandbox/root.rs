@@ -1,14 +1,16 @@
 //! The workspace root, held open, and the spellings of its path.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::entry::Step;
-use super::error::RootError;
+use super::error::{OpenError, RootError};
 use super::spelling::without_dots;
 use super::system::{self, Directory};
+use crate::access::AccessRules;
 use crate::path::spelled_root::spells_root;
-use crate::path::{PathRefusal, WorkspacePath};
+use crate::path::{EntryPath, PathRefusal, WorkspacePath};
 
 /// The tier that keeps a path inside the workspace while it is opened. On either tier a directory
 /// that another process moves out of the workspace stays open if it was open already.
@@ -28,6 +30,8 @@ pub enum Containment {
 pub struct Sandbox {
     pub(super) directory: Directory,
     pub(super) containment: Containment,
+    /// What may be read and changed; `None` if everything may.
+    pub(super) rules: Option<Arc<AccessRules>>,
     /// As the host spelled it: absolute, possibly through symbolic links.
     spelled: PathBuf,
     /// The same without `..`, for hosts that resolve paths by their spelling. `None` where that names
@@ -83,12 +87,63 @@ impl Sandbox {
         Self {
             directory,
             containment,
+            rules: None,
             spelled: spelled.to_owned(),
             plain: OnceLock::new(),
             canonical: OnceLock::new(),
             #[cfg(target_os = "linux")]
             id: OnceLock::new(),
         }
+    }
+
+    /// The same root, in which these access rules hold in place of those that it has.
+    #[must_use]
+    pub fn with_rules(self, rules: Option<Arc<AccessRules>>) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// The same root, in which `read_only` does not protect the places to which these paths lead now, nor what lies beneath
+    /// them: a person has approved changes there. Where a link leads elsewhere later, the rules hold.
+    ///
+    /// # Errors
+    ///
+    /// The system's error.
+    pub fn with_approved(&self, paths: &[EntryPath]) -> io::Result<Self> {
+        let Some(rules) = self.rules() else { return self.try_clone() };
+        let asking = Arc::new(rules.asking());
+        let root = self.try_clone()?.with_rules(Some(Arc::clone(&asking)));
+        for path in paths {
+            // What stands there is for the call itself to find out. These two look where the path leads: as a folder, and
+            // behind a link at its end.
+            let _ = root.is_folder_to_change(path);
+            let _ = root.check_creatable(path);
+        }
+        let approving = Arc::new(rules.approving(&asking));
+        Ok(root.with_rules(Some(approving)))
+    }
+
+    /// A second handle of the same root.
+    ///
+    /// # Errors
+    ///
+    /// The system's error.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            directory: self.directory.try_clone()?,
+            containment: self.containment,
+            rules: self.rules.clone(),
+            spelled: self.spelled.clone(),
+            plain: self.plain.clone(),
+            canonical: self.canonical.clone(),
+            #[cfg(target_os = "linux")]
+            id: self.id.clone(),
+        })
+    }
+
+    /// The access rules that hold beneath this root.
+    #[must_use]
+    pub fn rules(&self) -> Option<&AccessRules> {
+        self.rules.as_deref()
     }
 
     /// Which tier opens paths beneath this root.
@@ -101,6 +156,11 @@ impl Sandbox {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.directory.is_removed()
+    }
+
+    /// The error of an opening, unless it failed because the root has been removed.
+    pub(super) fn unless_gone(&self, error: OpenError) -> OpenError {
+        if self.is_gone() { OpenError::RootGone } else { error }
     }
 
     /// Finds out the spellings of the root's path, which may wait. After that, [`Sandbox::locate`]

@@ -5,8 +5,8 @@ use std::io;
 
 use super::file::OpenFile;
 use super::root::Sandbox;
-use super::{open, system};
-use crate::path::WorkspacePath;
+use super::{open, place, system};
+use crate::path::{EntryPath, WorkspacePath};
 
 impl Sandbox {
     /// Lets a file that stands at a path reach the disk: its bytes, its name, and the names of the
@@ -19,11 +19,23 @@ impl Sandbox {
         sync_bytes(&file.file)?;
         let depth = path.names().count() - 1;
         for folders in (0..=depth).rev() {
-            let folder = open::to_write_in(self, &path.first(folders));
+            let folder = open::to_write_in(self, &path.first(folders), &path.after(folders));
             let folder = folder.map_err(|error| io::Error::other(error.to_string()))?;
-            system::sync_folder(&folder)?;
+            system::sync_folder(&folder.directory)?;
         }
         Ok(())
+    }
+
+    /// Lets the folder of a path reach the disk: the names in it.
+    ///
+    /// # Errors
+    ///
+    /// The system's error.
+    pub fn sync_folder_of(&self, path: &EntryPath) -> io::Result<()> {
+        let (path, depth) = (path.judged_as(), place::depth(path.as_path()));
+        let folder = open::to_write_in(self, &path.first(depth), &path.after(depth));
+        let folder = folder.map_err(|error| io::Error::other(error.to_string()))?;
+        system::sync_folder(&folder.directory)
     }
 }
 

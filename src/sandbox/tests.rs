@@ -307,7 +307,10 @@ mod proc {
 mod swap {
     use super::*;
     use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    use crate::access::{AccessRules, RuleLists};
 
     fn attack(
         open: fn(&Path) -> Result<Sandbox, RootError>,
@@ -317,17 +320,23 @@ mod swap {
         fs::write(scene.root().join("dir/secret.txt"), "harmless").unwrap();
         std::os::unix::fs::symlink(scene.outside(), scene.root().join("link")).unwrap();
         let sandbox = open(&scene.root()).unwrap();
+        let names = [scene.root().join("dir"), scene.root().join("link")];
+        leaks_under_exchanges(&names, || read(&sandbox, &scene.root()))
+    }
+
+    /// How many of many reads give the secret while another thread exchanges two names.
+    fn leaks_under_exchanges(
+        [one, other]: &[PathBuf; 2],
+        read: impl Fn() -> Option<String>,
+    ) -> usize {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let (one, other) = (scene.root().join("dir"), scene.root().join("link"));
                 while !done.load(Ordering::Relaxed) {
-                    renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
                 }
             });
-            let leaks = (0..20_000)
-                .filter(|_| read(&sandbox, &scene.root()).is_some_and(|text| text == "secret"))
-                .count();
+            let leaks = (0..20_000).filter(|_| read().is_some_and(|text| text == "secret")).count();
             done.store(true, Ordering::Relaxed);
             leaks
         })
@@ -350,5 +359,39 @@ mod swap {
         };
         // On a busy machine the attacker may hardly run during one round; so it has more of them.
         assert!((0..50).any(|_| attack(Sandbox::open, naive) > 0));
+    }
+
+    /// A harmless file is exchanged with a link to a file that access rules deny, both beneath the root.
+    fn attack_on_rules(
+        open: fn(&Path) -> Result<Sandbox, RootError>,
+        read: impl Fn(&Sandbox, &Path) -> Option<String>,
+    ) -> usize {
+        let scene = Scene::new();
+        let (one, other) = (scene.root().join("dir/notes.txt"), scene.root().join("dir/link"));
+        fs::write(scene.root().join(".env"), "secret").unwrap();
+        fs::write(&one, "harmless").unwrap();
+        std::os::unix::fs::symlink("../.env", &other).unwrap();
+        let deny = Some(vec![".env".to_owned()]);
+        let rules = AccessRules::parse(RuleLists { deny, ..RuleLists::default() }).unwrap();
+        let sandbox = open(&scene.root()).unwrap().with_rules(Some(Arc::new(rules)));
+        leaks_under_exchanges(&[one, other], || read(&sandbox, &scene.root()))
+    }
+
+    #[test]
+    fn neither_tier_reads_a_denied_file_by_a_name_that_is_exchanged() {
+        let read = |sandbox: &Sandbox, _: &Path| look(sandbox, "dir/notes.txt").ok();
+        assert_eq!(attack_on_rules(Sandbox::open, read), 0);
+        assert_eq!(attack_on_rules(Sandbox::open_walking, read), 0);
+    }
+
+    /// The control: the path is resolved and compared with the rules first, and then read by its name.
+    #[test]
+    fn resolving_and_comparing_first_does_read_it() {
+        let naive = |_: &Sandbox, root: &Path| {
+            let path = root.join("dir/notes.txt");
+            let real = fs::canonicalize(&path).ok()?;
+            (!real.ends_with(".env")).then(|| fs::read_to_string(path).ok())?
+        };
+        assert!((0..50).any(|_| attack_on_rules(Sandbox::open, naive) > 0));
     }
 }

@@ -9,11 +9,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::path::PathBuf;
 
 use super::entry::{Found, LinkTarget, MAX_LINKS, Step};
 use super::error::OpenError;
+use super::judge::{Judge, Reached};
 use super::root::Sandbox;
 use super::system::{self, Directory};
+use crate::access::Access;
 use crate::path::WorkspacePath;
 
 /// Opens the last component.
@@ -28,6 +31,8 @@ pub(super) struct PathWalk<'root> {
     /// The steps still to take, the next one last.
     ahead: Vec<Step>,
     links: u32,
+    /// Judges the paths to which links lead; `None` without access rules.
+    judge: Option<Judge<'root>>,
 }
 
 /// How many handles a walk holds at most, beside the root's. A path may have two thousand components,
@@ -35,14 +40,39 @@ pub(super) struct PathWalk<'root> {
 const MAX_HANDLES: usize = 32;
 
 impl<'root> PathWalk<'root> {
-    /// A walk that stands at the root, with the path's names still to take.
-    pub(super) fn new(root: &'root Sandbox, path: &WorkspacePath) -> Self {
-        let ahead = path.names().rev().map(|name| Step::Into(name.into())).collect();
-        Self { root, entered: Vec::new(), ahead, links: 0 }
+    /// A walk that stands at the root, with the path's names still to take. Access rules judge what they judge
+    /// after the first link: the caller has had the path itself judged.
+    pub(super) fn new(root: &'root Sandbox, path: &WorkspacePath, access: Access) -> Self {
+        Self::towards(root, path, access, &WorkspacePath::root())
+    }
+
+    /// [`PathWalk::new`] to a folder from which `rest` leads on to the entry that is accessed.
+    pub(super) fn towards(
+        root: &'root Sandbox,
+        folder: &WorkspacePath,
+        access: Access,
+        rest: &WorkspacePath,
+    ) -> Self {
+        let ahead = folder.names().rev().map(|name| Step::Into(name.into())).collect();
+        let judge = root.rules().map(|rules| Judge::new(rules, access, rest));
+        Self { root, entered: Vec::new(), ahead, links: 0, judge }
     }
 
     /// Takes every step, and opens the last component with `open_last`.
     pub(super) fn finish<T>(&mut self, open_last: OpenLast<'_, T>) -> Result<T, OpenError> {
+        let opened = self.take_all(open_last);
+        match &self.judge {
+            Some(judge) => opened.map_err(|error| judge.hide_absence(error)),
+            None => opened,
+        }
+    }
+
+    /// The other paths of the entry by which links have led to it, if access rules judge them.
+    pub(super) fn other_paths(&mut self) -> Vec<PathBuf> {
+        self.judge.take().map_or_else(Vec::new, Judge::into_other_paths)
+    }
+
+    fn take_all<T>(&mut self, open_last: OpenLast<'_, T>) -> Result<T, OpenError> {
         loop {
             let step = self.ahead.pop().unwrap_or(Step::Stay);
             if self.ahead.is_empty() {
@@ -66,14 +96,68 @@ impl<'root> PathWalk<'root> {
         match step {
             Step::Stay => Ok(()),
             Step::Up => self.step_back(),
-            Step::Into(name) => match system::open_directory(self.here(), &name)? {
-                Found::Opened(directory) => {
-                    self.enter(name, directory);
-                    Ok(())
+            Step::Into(name) => {
+                self.judge_way(&name)?;
+                match system::open_directory(self.here(), &name)? {
+                    Found::Opened(directory) => {
+                        self.enter(name, directory);
+                        Ok(())
+                    }
+                    Found::Link(target) => self.follow(&name, target),
                 }
-                Found::Link(target) => self.follow(target),
-            },
+            }
         }
+    }
+
+    /// Refuses a short (8.3) name of Windows. The access rules compare long names.
+    fn refuse_short_name(&self, name: &OsStr) -> Result<(), OpenError> {
+        match &self.judge {
+            Some(_) if system::is_short_name(self.here(), name)? => Err(OpenError::Denied),
+            _ => Ok(()),
+        }
+    }
+
+    /// Judges a folder on the way, once a link has been followed.
+    fn judge_way(&self, name: &OsStr) -> Result<(), OpenError> {
+        self.refuse_short_name(name)?;
+        match &self.judge {
+            Some(judge) if self.links > 0 => judge.check_folder(&self.path_to(name)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Judges the last component, once a link has been followed.
+    fn judge_last(&mut self, name: &OsStr) -> Result<(), OpenError> {
+        self.refuse_short_name(name)?;
+        if self.links == 0 {
+            return Ok(());
+        }
+        let path = self.path_to(name);
+        let here = innermost(&self.entered, self.root);
+        match &mut self.judge {
+            Some(judge) => judge.check_last(path, &|| system::kind_at(here, name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The path of a component of the directory that the walk is in.
+    fn path_to(&self, name: &OsStr) -> PathBuf {
+        let names = self.entered.iter().map(|(name, _)| name.as_os_str());
+        names.chain([name]).filter(|&name| name != ".").collect()
+    }
+
+    /// The path that a link names, as it is spelled; `None` if its `..` lead out.
+    fn path_ahead(&self) -> Option<PathBuf> {
+        let mut names: Vec<&OsStr> =
+            self.entered.iter().map(|(name, _)| name.as_os_str()).collect();
+        for step in self.ahead.iter().rev() {
+            match step {
+                Step::Stay => {}
+                Step::Up => drop(names.pop()?),
+                Step::Into(name) => names.push(name),
+            }
+        }
+        Some(names.into_iter().collect())
     }
 
     /// `None` if the last component was a link. The steps of its target are then the next ones to
@@ -91,18 +175,18 @@ impl<'root> PathWalk<'root> {
                 OsStr::new(".")
             }
         };
+        self.judge_last(name)?;
         match open_last(self.here(), name)? {
             Found::Opened(opened) => Ok(Some(opened)),
             Found::Link(target) => {
-                self.follow(target)?;
+                self.follow(name, target)?;
                 Ok(None)
             }
         }
     }
 
     fn here(&self) -> &Directory {
-        let innermost = self.entered.last().and_then(|(_, directory)| directory.as_ref());
-        innermost.unwrap_or(&self.root.directory)
+        innermost(&self.entered, self.root)
     }
 
     fn enter(&mut self, name: OsString, directory: Directory) {
@@ -130,7 +214,10 @@ impl<'root> PathWalk<'root> {
         Ok(())
     }
 
-    fn follow(&mut self, target: LinkTarget) -> Result<(), OpenError> {
+    fn follow(&mut self, name: &OsStr, target: LinkTarget) -> Result<(), OpenError> {
+        if let Some(judge) = &self.judge {
+            judge.check_link(&self.path_to(name))?;
+        }
         self.links += 1;
         if self.links > MAX_LINKS {
             return Err(OpenError::Loops);
@@ -144,8 +231,22 @@ impl<'root> PathWalk<'root> {
             }
         };
         self.ahead.extend(steps.into_iter().rev());
+        if let Some(named) = self.path_ahead()
+            && let Some(judge) = &mut self.judge
+        {
+            judge.check_named(named)?;
+        }
         Ok(())
     }
+}
+
+/// The directory that a walk is in.
+fn innermost<'walk>(
+    entered: &'walk [(OsString, Option<Directory>)],
+    root: &'walk Sandbox,
+) -> &'walk Directory {
+    let innermost = entered.last().and_then(|(_, directory)| directory.as_ref());
+    innermost.unwrap_or(&root.directory)
 }
 
 /// Walks from the root into folders by names of which none may be a link; `None` is the root.
@@ -165,23 +266,39 @@ pub(super) fn descend<'names>(
 }
 
 /// Opens a file to read it.
-pub(super) fn open_to_read(root: &Sandbox, path: &WorkspacePath) -> Result<File, OpenError> {
-    let must_be_directory = path.must_be_directory();
-    PathWalk::new(root, path)
-        .finish(&|parent, name| system::open_to_read(parent, name, must_be_directory))
-}
-
-/// Opens a folder to create in.
-pub(super) fn open_to_write_in(
+pub(super) fn open_to_read(
     root: &Sandbox,
     path: &WorkspacePath,
-) -> Result<Directory, OpenError> {
-    PathWalk::new(root, path).finish(&system::open_directory_to_write_in)
+    access: Access,
+) -> Result<File, OpenError> {
+    let must_be_directory = path.must_be_directory();
+    let mut walk = PathWalk::new(root, path, access);
+    let file =
+        walk.finish(&|parent, name| system::open_to_read(parent, name, must_be_directory))?;
+    // Another program has put the folder there since the rules have judged a file.
+    let is_folder = || file.metadata().is_ok_and(|metadata| metadata.is_dir());
+    if walk.judge.is_some_and(|judge| judge.hides_folder()) && is_folder() {
+        return Err(OpenError::Denied);
+    }
+    Ok(file)
+}
+
+/// Opens a folder to create in. `rest` leads on from it to the entry that is made or changed.
+pub(super) fn open_to_write_in(
+    root: &Sandbox,
+    folder: &WorkspacePath,
+    rest: &WorkspacePath,
+) -> Result<Reached, OpenError> {
+    let mut walk = PathWalk::towards(root, folder, Access::Change, rest);
+    let directory = walk.finish(&system::open_directory_to_write_in)?;
+    Ok(Reached { directory, other_paths: walk.other_paths() })
 }
 
 /// Opens a folder to list it.
-pub(super) fn open_to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Directory, OpenError> {
-    PathWalk::new(root, path).finish(&system::open_directory_to_list)
+pub(super) fn open_to_list(root: &Sandbox, path: &WorkspacePath) -> Result<Reached, OpenError> {
+    let mut walk = PathWalk::new(root, path, Access::Read);
+    let directory = walk.finish(&system::open_directory_to_list)?;
+    Ok(Reached { directory, other_paths: walk.other_paths() })
 }
 
 /// Opens a folder to list it, by names of which none may be a link.
@@ -206,7 +323,7 @@ pub(super) fn resolve(
     root: &Sandbox,
     path: &WorkspacePath,
 ) -> Result<(Directory, OsString), OpenError> {
-    PathWalk::new(root, path).finish(&|parent, name| {
+    PathWalk::new(root, path, Access::Change).finish(&|parent, name| {
         Ok(match system::read_link(parent, name)? {
             Some(target) => Found::Link(target),
             None => Found::Opened((parent.reopen_to_write_in()?, name.to_owned())),

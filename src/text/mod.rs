@@ -42,7 +42,7 @@ pub use line_ends::{normalise_line_ends, to_written_form};
 pub use line_spans::{block_end, line_around, line_end};
 pub use lines::lines_ended;
 pub use searched::{NotSearched, searched_text};
-pub use unified_diff::{Change, UnifiedDiff};
+pub use unified_diff::{Change, DiffWriter, UnifiedDiff, quoted_path};
 pub use window::{LineWindow, WindowText};
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl Change<'_> {
             context = context.saturating_mul(8);
         };
         let first_line = u32::try_from(lines_ended(&self.before.as_bytes()[..start]));
-        let mut writer = Writer { text: String::new(), units_left: max_units, is_truncated: false };
+        let mut writer = DiffWriter::with_limit(max_units);
         if !hunks.is_empty() {
             writer.header(path);
         }
@@ -66,7 +66,7 @@ impl Change<'_> {
         for group in groups_of(&hunks) {
             printer.print(group, &mut writer);
         }
-        UnifiedDiff { text: writer.text, is_truncated: writer.is_truncated }
+        writer.finish()
     }
 
     /// Where the lines of context before the change begin, the same in both texts.
@@ -98,7 +98,7 @@ struct Printer<'input, 'text> {
 }
 
 impl Printer<'_, '_> {
-    fn print(&self, group: &[Hunk], writer: &mut Writer) {
+    fn print(&self, group: &[Hunk], writer: &mut DiffWriter) {
         let [first, .., last] = group else {
             let [only] = group else { return };
             return self.print_between(group, only, only, writer);
@@ -106,7 +106,7 @@ impl Printer<'_, '_> {
         self.print_between(group, first, last, writer);
     }
 
-    fn print_between(&self, group: &[Hunk], first: &Hunk, last: &Hunk, writer: &mut Writer) {
+    fn print_between(&self, group: &[Hunk], first: &Hunk, last: &Hunk, writer: &mut DiffWriter) {
         let lead = first.before.start.min(CONTEXT);
         let all = u32::try_from(self.input.before.len()).unwrap_or(u32::MAX);
         let trail = (all - last.before.end).min(CONTEXT);
@@ -130,7 +130,7 @@ impl Printer<'_, '_> {
         if count == 1 { first.to_string() } else { format!("{first},{count}") }
     }
 
-    fn lines(&self, sign: char, is_before: bool, lines: Range<u32>, writer: &mut Writer) {
+    fn lines(&self, sign: char, is_before: bool, lines: Range<u32>, writer: &mut DiffWriter) {
         let tokens = if is_before { &self.input.before } else { &self.input.after };
         for &token in &tokens[lines.start as usize..lines.end as usize] {
             let line = self.input.interner[token];
@@ -140,21 +140,35 @@ impl Printer<'_, '_> {
     }
 }
 
-struct Writer {
+/// Writes a diff line by line, as long as there is room.
+#[derive(Debug)]
+pub struct DiffWriter {
     text: String,
     units_left: usize,
     is_truncated: bool,
 }
 
-impl Writer {
+impl DiffWriter {
+    /// A writer of at most so many UTF-16 units.
+    #[must_use]
+    pub fn with_limit(max_units: usize) -> Self {
+        Self { text: String::new(), units_left: max_units, is_truncated: false }
+    }
+
+    /// The diff, cut at the end of a line.
+    #[must_use]
+    pub fn finish(self) -> UnifiedDiff {
+        UnifiedDiff { text: self.text, is_truncated: self.is_truncated }
+    }
+
     fn header(&mut self, path: &str) {
         for (sign, side) in [("---", 'a'), ("+++", 'b')] {
-            self.line(&format!("{sign} {}\n", quoted(&format!("{side}/{path}"))));
+            self.line(&format!("{sign} {}\n", quoted_path(&format!("{side}/{path}"))));
         }
     }
 
     /// Writes a line whole, or nothing more.
-    fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str) {
         let units =
             if line.len() <= self.units_left { line.len() } else { line.encode_utf16().count() };
         if self.is_truncated || units > self.units_left {
@@ -168,7 +182,8 @@ impl Writer {
 
 /// A path as git writes it in a header: like a string of C if it holds quotes, backslashes or control
 /// characters; with a tab behind it if it holds a space, so that `patch` finds its end.
-fn quoted(path: &str) -> String {
+#[must_use]
+pub fn quoted_path(path: &str) -> String {
     let needs_quotes = |character: char| character.is_ascii_control() || "\"\\".contains(character);
     if !path.contains(needs_quotes) {
         return if path.contains(' ') { format!("{path}\t") } else { path.to_owned() };
@@ -251,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_path_with_odd_characters_is_quoted() {
-        assert_eq!(quoted("a/b c"), "a/b c\t");
-        assert_eq!(quoted("a/é\"\\\t\u{1}"), "\"a/é\\\"\\\\\\t\\001\"");
+        assert_eq!(quoted_path("a/b c"), "a/b c\t");
+        assert_eq!(quoted_path("a/é\"\\\t\u{1}"), "\"a/é\\\"\\\\\\t\\001\"");
     }
 }

@@ -280,6 +280,7 @@ pub fn create_file_in<S: Deref<Target = Sandbox>>(
         overwrite: request.overwrite,
         expected: request.expected.map(Expected::Sha256),
         durable: options.durability == Durability::Full,
+        executable: None,
     };
     let written = sandbox.write_file(&request.path, &content, cancelled).map_err(|error| {
         let takes_other = options.content_hash != ContentHash::Sha256;

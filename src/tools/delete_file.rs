@@ -25,7 +25,7 @@ use super::entry_change::{self, ChangeOptions, failure_at, kind_name, with_near_
 use super::failure::Failure;
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
-use crate::sandbox::{RemoveOptions, Sandbox};
+use crate::sandbox::{Callbacks, RemoveOptions, Sandbox};
 
 /// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -87,7 +87,8 @@ pub fn delete_file(
             durable: options.is_durable(),
             dry_run: request.dry_run,
         };
-        let removed = sandbox.remove_entry(&path, &removal, cancelled).map_err(|error| {
+        let callbacks = Callbacks::without_confirm(cancelled);
+        let removed = sandbox.remove_entry(&path, &removal, callbacks).map_err(|error| {
             let failure = failure_at(error, sandbox, path.as_path(), request.expected, cancelled);
             with_near_misses(failure, sandbox, &request.path, path.as_path())
         })?;

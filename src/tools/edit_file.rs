@@ -43,16 +43,16 @@ use super::near_miss::near_misses;
 use crate::hash::{self, Sha256Digest};
 use crate::path::{EntryPath, WorkspacePath};
 use crate::sandbox::{
-    Expected, FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError,
+    Callbacks, Expected, FileSize, NewContent, OpenError, OpenFile, ReadError, Sandbox, WriteError,
 };
 use crate::text::{Change, Document, UnifiedDiff, lines_ended};
 
 pub mod closest;
-mod explain;
-mod fold;
+pub(super) mod explain;
+pub(super) mod fold;
 mod locate;
 mod plan;
-mod queue;
+pub(super) mod queue;
 
 /// The largest file that is edited, before and after, in bytes: 10 MiB.
 pub const MAX_EDIT_FILE_SIZE_BYTES: u64 = 10 << 20;
@@ -193,7 +193,7 @@ impl Editing<'_> {
 
     /// An attempt while no other edit of this process is at work on the file.
     fn attempt_alone(&self) -> Result<EditFileOutput, AttemptError> {
-        let id = || self.sandbox.open_file(self.path.as_path()).ok()?.id();
+        let id = || self.sandbox.open_file_to_change(self.path.as_path()).ok()?.id();
         queue::alone(id, |queued| {
             let file = match self.open() {
                 Ok(file) => file,
@@ -210,7 +210,8 @@ impl Editing<'_> {
             return Err(Failure::cancelled());
         }
         let path = self.path.as_path();
-        let file = self.sandbox.open_file(path).map_err(|error| self.not_opened(error, path))?;
+        let file = self.sandbox.open_file_to_change(path);
+        let file = file.map_err(|error| self.not_opened(error, path))?;
         self.sandbox.check_replaceable(self.path)?;
         Ok(file)
     }
@@ -406,8 +407,10 @@ impl Editing<'_> {
             overwrite: true,
             expected: Some(Expected::Bytes(before)),
             durable: self.options.is_durable(),
+            executable: None,
         };
-        match self.sandbox.replace_file(self.path, &content, self.cancelled) {
+        let callbacks = Callbacks::without_confirm(self.cancelled);
+        match self.sandbox.replace_file(self.path, &content, callbacks) {
             Ok(_) => Ok(()),
             Err(WriteError::Changed) => Err(AttemptError::Changed),
             // The edit is not made anew: no answer has a place for the file that is left beside.
@@ -467,7 +470,7 @@ fn common_end(one: &str, other: &str) -> usize {
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-fn not_read(error: ReadError) -> Failure {
+pub(super) fn not_read(error: ReadError) -> Failure {
     if let ReadError::TooLarge(size) = error {
         let sentence = format!(
             "the file has {size}, more than the limit of {MAX_EDIT_FILE_SIZE_BYTES} bytes (10 MiB)"
@@ -477,7 +480,7 @@ fn not_read(error: ReadError) -> Failure {
     error.into()
 }
 
-fn too_large_after(size: u64) -> Failure {
+pub(super) fn too_large_after(size: u64) -> Failure {
     let sentence = format!(
         "the file would have {}, more than the limit of {MAX_EDIT_FILE_SIZE_BYTES} bytes (10 MiB)",
         FileSize::Exactly(size)

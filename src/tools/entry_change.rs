@@ -145,6 +145,7 @@ fn code_of(error: &EntryError) -> ErrorCode {
         EntryError::Refused { .. } | EntryError::Open(OpenError::PermissionDenied) => {
             ErrorCode::PermissionDenied
         }
+        EntryError::Open(OpenError::Denied) => ErrorCode::PathDenied,
         EntryError::NotComparable | EntryError::NotReplaceable => ErrorCode::NotFile,
         EntryError::FileInTheWay => ErrorCode::NotDirectory,
         EntryError::Exists { .. } => ErrorCode::AlreadyExists,

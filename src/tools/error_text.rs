@@ -17,6 +17,8 @@ pub(super) fn open_error(error: &OpenError) -> String {
 
 pub(super) fn write_error(error: &WriteError) -> String {
     match error {
+        // `createFile` has no code of its own for this.
+        WriteError::Open(error @ OpenError::Denied) => format!("PATH_DENIED: {error}"),
         WriteError::Open(error) => open_error(error),
         WriteError::Exists => "a file exists there; set overwrite to true to replace it".to_owned(),
         WriteError::Unreadable => {

@@ -20,6 +20,8 @@ pub enum ErrorCode {
     ReadOnly,
     /// A path leads out of the workspace.
     SandboxViolation,
+    /// The workspace's access rules do not let the call read or change a path.
+    PathDenied,
     /// Nothing stands at the path.
     NotFound,
     /// The process may not read or write there.
@@ -50,6 +52,14 @@ pub enum ErrorCode {
     MultipleMatches,
     /// Two edits of a call touch each other.
     EditOverlap,
+    /// A patch is malformed, or of a kind that is not applied.
+    PatchInvalid,
+    /// The lines of a hunk do not stand in the file.
+    HunkNotFound,
+    /// A hunk fits several places, or says none.
+    HunkAmbiguous,
+    /// Some changes of a call could not be taken back.
+    Partial,
     /// A pattern does not compile.
     InvalidRegex,
     /// The call has used up its time.
@@ -66,6 +76,7 @@ impl ErrorCode {
             Self::InvalidArgument => "INVALID_ARGUMENT",
             Self::ReadOnly => "READ_ONLY",
             Self::SandboxViolation => "SANDBOX_VIOLATION",
+            Self::PathDenied => "PATH_DENIED",
             Self::NotFound => "NOT_FOUND",
             Self::PermissionDenied => "PERMISSION_DENIED",
             Self::NotFile => "NOT_FILE",
@@ -81,6 +92,10 @@ impl ErrorCode {
             Self::NoMatch => "NO_MATCH",
             Self::MultipleMatches => "MULTIPLE_MATCHES",
             Self::EditOverlap => "EDIT_OVERLAP",
+            Self::PatchInvalid => "PATCH_INVALID",
+            Self::HunkNotFound => "HUNK_NOT_FOUND",
+            Self::HunkAmbiguous => "HUNK_AMBIGUOUS",
+            Self::Partial => "PARTIAL",
             Self::InvalidRegex => "INVALID_REGEX",
             Self::Timeout => "TIMEOUT",
             Self::Internal => "INTERNAL",
@@ -111,6 +126,8 @@ pub enum Detail {
     Null,
     /// An object.
     Object(Vec<(&'static str, Detail)>),
+    /// Several of them.
+    List(Vec<Detail>),
 }
 
 impl Failure {
@@ -267,6 +284,7 @@ impl From<OpenError> for Failure {
             OpenError::NotFound | OpenError::NotFolder | OpenError::NameTooLong => {
                 ErrorCode::NotFound
             }
+            OpenError::Denied => ErrorCode::PathDenied,
             OpenError::PermissionDenied => ErrorCode::PermissionDenied,
             OpenError::IsDirectory | OpenError::SpecialFile => ErrorCode::NotFile,
             OpenError::Leased | OpenError::Busy => ErrorCode::Contended,
@@ -333,6 +351,7 @@ impl From<ReadFileError> for Failure {
         let code = match error.code() {
             ReadFileErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
             ReadFileErrorCode::SandboxViolation => ErrorCode::SandboxViolation,
+            ReadFileErrorCode::PathDenied => ErrorCode::PathDenied,
             ReadFileErrorCode::NotFound => ErrorCode::NotFound,
             ReadFileErrorCode::PermissionDenied => ErrorCode::PermissionDenied,
             ReadFileErrorCode::NotFile => ErrorCode::NotFile,

@@ -417,6 +417,8 @@ pub enum FileUriErrorCode {
     NoChat,
     /// A link on the way leads out of the root.
     SandboxViolation,
+    /// The root's access rules do not let it be read.
+    PathDenied,
     /// Nothing stands there.
     NotFound,
     /// The process may not read it.
@@ -441,6 +443,7 @@ impl FileUriErrorCode {
             Self::NoSpace => "NO_SPACE",
             Self::NoChat => "NO_CHAT",
             Self::SandboxViolation => "SANDBOX_VIOLATION",
+            Self::PathDenied => "PATH_DENIED",
             Self::NotFound => "NOT_FOUND",
             Self::PermissionDenied => "PERMISSION_DENIED",
             Self::NotText => "NOT_TEXT",
@@ -556,6 +559,7 @@ impl Problem {
                 OpenError::NotFound | OpenError::NotFolder | OpenError::NameTooLong => {
                     Code::NotFound
                 }
+                OpenError::Denied => Code::PathDenied,
                 OpenError::PermissionDenied => Code::PermissionDenied,
                 OpenError::IsDirectory | OpenError::SpecialFile => Code::NotText,
                 OpenError::Leased | OpenError::Busy | OpenError::System(_) => Code::Internal,

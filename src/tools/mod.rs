@@ -11,6 +11,7 @@
 //! | [`snapshot`] | the workspace snapshot of TUL-004 §7.5, for a boot prompt |
 //! | [`search_files`] | `regexp_search` (docs/contract.md §13): lines by a regular expression |
 //! | [`edit_file`] | `edit_file` (docs/contract.md §10): exact replacements in one file |
+//! | [`apply_patch`] | `apply_patch` (docs/contract.md §11): a patch over several files, all or nothing |
 //! | [`move_file`] | `move_file` (docs/contract.md §12): a new path for a file, link or folder |
 //! | [`delete_file`] | `delete_file` (docs/contract.md §12): a file, link or folder removed |
 //! | [`find_files`] | `find_files` (docs/contract.md §13): paths by glob |
@@ -18,6 +19,7 @@
 //! | [`near_miss`] | the paths that a model may have meant by one at which nothing stands |
 //! | [`resolve_path`] | the absolute path of a model's path, by its spelling alone |
 
+pub mod apply_patch;
 pub mod create_file;
 pub mod delete_file;
 pub mod edit_file;

@@ -25,7 +25,7 @@ use super::entry_change::{self, ChangeOptions, failure_at, kind_name, with_near_
 use super::failure::{ErrorCode, Failure};
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
-use crate::sandbox::{EntryError, EntryKind, MoveEnd, MoveError, MoveOptions, Sandbox};
+use crate::sandbox::{Callbacks, EntryError, EntryKind, MoveEnd, MoveError, MoveOptions, Sandbox};
 
 /// What to move, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,7 +109,7 @@ pub fn move_file(
             dry_run: request.dry_run,
         };
         let moved = sandbox
-            .move_entry(&from, &to, &conditions, cancelled)
+            .move_entry(&from, &to, &conditions, Callbacks::without_confirm(cancelled))
             .map_err(|error| failure(error, sandbox, request, (&from, &to), cancelled))?;
         Ok(MoveFileOutput {
             path: from.as_path().to_string(),

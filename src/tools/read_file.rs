@@ -122,6 +122,8 @@ pub enum ReadFileErrorCode {
     InvalidArgument,
     /// The path, or a link on it, leads out of the workspace.
     SandboxViolation,
+    /// The workspace's access rules do not let it be read.
+    PathDenied,
     /// Nothing stands there.
     NotFound,
     /// The process may not read it.
@@ -145,6 +147,7 @@ impl ReadFileErrorCode {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
             Self::SandboxViolation => "SANDBOX_VIOLATION",
+            Self::PathDenied => "PATH_DENIED",
             Self::NotFound => "NOT_FOUND",
             Self::PermissionDenied => "PERMISSION_DENIED",
             Self::NotFile => "NOT_FILE",
@@ -248,6 +251,7 @@ impl ReadFileError {
                 OpenError::NotFound | OpenError::NotFolder | OpenError::NameTooLong => {
                     Code::NotFound
                 }
+                OpenError::Denied => Code::PathDenied,
                 OpenError::PermissionDenied => Code::PermissionDenied,
                 OpenError::IsDirectory | OpenError::SpecialFile => Code::NotFile,
                 OpenError::Leased | OpenError::Busy => Code::Contended,

@@ -352,6 +352,7 @@ pub fn get_from_directory(
         Err(
             OpenError::NotFound
             | OpenError::NotFolder
+            | OpenError::Denied
             | OpenError::NameTooLong
             | OpenError::IsDirectory
             | OpenError::SpecialFile,

@@ -12,7 +12,7 @@
 //! - [`Globs`] are a host's `include` and `exclude`.
 //!
 //! Imports run one way: `parallel_walk` → `walk` → `selection` → `lister`, `globs` → `rules`, `read_folder` →
-//! `gitignore`, `pattern_list` → `patterns`. `order` and `entry_paths` import none of these.
+//! `order` and `entry_paths` import none of these.
 
 mod entry_paths;
 mod gitignore;
@@ -21,17 +21,15 @@ mod lister;
 mod order;
 mod parallel_walk;
 mod pattern_list;
-mod patterns;
 mod read_folder;
 mod rules;
 mod selection;
 mod walk;
 
-pub use globs::{Case, GlobError, GlobFlaw, Globs};
+pub use globs::{Case, GlobError, GlobFlaw, Globs, Verdict};
 pub use lister::{ListedEntry, Lister};
 pub use order::compare_paths;
 pub use parallel_walk::{Collect, ParallelError, ParallelResult, ParallelWalk};
-pub use patterns::Verdict;
 pub use rules::{MAX_RULE_TIME, RuleReader, Rules, Unheeded, WhyUnheeded};
 pub use selection::{DEFAULT_EXCLUDES, Selection, SkipReason, Tally};
 pub use walk::{Order, Walk, WalkEntry, WalkError, WalkItem, WalkOptions};

@@ -9,7 +9,7 @@ use std::path::Path;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::patterns::Verdict;
+use crate::glob::Verdict;
 
 /// How many bytes of patterns that need an automaton one part has: matching it takes microseconds,
 /// whatever the patterns are.

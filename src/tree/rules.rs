@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::gitignore::{lines, pattern_of};
+use super::gitignore::{lines, patterns_of};
 use super::pattern_list::{PatternList, PatternListBuilder, Refused, automaton_bytes};
-use super::patterns::Verdict;
+use crate::glob::Verdict;
 use crate::sandbox::{EntryName, ListedFolder, OpenError, ReadError};
 
 /// The largest `.gitignore` that is heeded, in bytes.
@@ -194,16 +194,14 @@ impl RuleReader {
         patterns
     }
 
-    /// Adds the pattern of a line, if it has one; `false` if the line is not heeded.
+    /// Adds the patterns of a line; `false` if the line is not heeded.
     fn heed(&self, line: &[u8], list: &mut PatternListBuilder<'_>) -> bool {
-        match pattern_of(line) {
-            // Git has a malformed pattern match nothing.
-            Ok(Some(pattern)) => {
-                self.has_room_for(&pattern) && list.push(&pattern) != Err(Refused::TooLarge)
-            }
-            Ok(None) => true,
-            Err(_) => false,
-        }
+        let Ok(patterns) = patterns_of(line) else { return false };
+        // Git has a malformed pattern match nothing.
+        let heeds = |pattern: &String| {
+            self.has_room_for(pattern) && list.push(pattern) != Err(Refused::TooLarge)
+        };
+        patterns.iter().all(heeds)
     }
 
     /// Subtracts the cost of a pattern from the bytes that are left; `false` if too few are left.

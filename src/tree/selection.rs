@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::globs::Globs;
 use super::lister::ListedEntry;
-use super::patterns::Verdict;
+use crate::glob::Verdict;
 use crate::sandbox::EntryKind;
 
 /// The folders that searching tools leave out by default. Of `.git`, files and links are left out

@@ -5,14 +5,17 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use napi::bindgen_prelude::{FromNapiValue, Object, Uint8ArraySlice, Unknown};
+use napi::bindgen_prelude::{
+    FromNapiValue, JsObjectValue, KeyCollectionMode, KeyConversion, KeyFilter, Object,
+    Uint8ArraySlice, Unknown,
+};
 use napi::{Env, JsValue, ValueType};
 
 use crate::argument::{
     ArgumentError, Got, LONGEST_PATH, SAFE_INTEGERS, integer_rule, positive_integer, too_long,
 };
 use crate::node::engine::object::{self, Keys, is_of};
-use crate::node::engine::raw::{self, Reference};
+use crate::node::engine::raw::{self, Reference, to_js};
 use crate::node::engine::text::{self, Text};
 use crate::node::engine::thrown::Thrown;
 
@@ -36,6 +39,11 @@ impl<'env> Argument<'env> {
     /// The argument, unless it is `undefined` or `null`: both mean absent.
     pub fn present(self) -> Option<Self> {
         (!matches!(self.kind, ValueType::Undefined | ValueType::Null)).then_some(self)
+    }
+
+    /// Whether the argument is `undefined`.
+    pub fn is_undefined(self) -> bool {
+        self.kind == ValueType::Undefined
     }
 
     /// The name by which the caller knows it.
@@ -307,14 +315,65 @@ impl<'env> Argument<'env> {
         })
     }
 
+    /// The own enumerable properties of an object, at most `most` of them: names and values. `null` and `undefined`
+    /// come as values, too. Getters may run.
+    pub fn entries(self, most: u32) -> Result<Vec<(String, Self)>, ArgumentError> {
+        let unreadable = || {
+            raw::clear_exception(self.env);
+            self.unreadable()
+        };
+        let object = Object::from_raw(self.env.raw(), self.object()?.value.raw());
+        let class = self.env.get_global().and_then(|global| to_js(self.env, global));
+        let class = class.ok().and_then(|global| raw::get_property(self.env, global, c"Object"));
+        let class = class.ok_or_else(unreadable)?;
+        let keys = raw::call_method(self.env, class, c"keys", &[self.value]);
+        let keys = Self::new(self.env, self.name, keys.map_err(|_| unreadable())?);
+        let length = keys.array_length()?;
+        if length > most {
+            let rule = format!("must have no more than {most} keys");
+            return Err(ArgumentError::new(self.name, rule, Got::number(length.into())));
+        }
+        let entry = |index| {
+            let key = keys.element(index)?;
+            let value: Unknown<'env> = object.get_property(key.value).map_err(|_| unreadable())?;
+            Ok((key.unicode()?, Self::new(self.env, self.name, value)))
+        };
+        (0..length).map(entry).collect()
+    }
+
     /// Whether the argument, an object, has no keys of its own.
     pub fn is_empty(self) -> bool {
+        self.keys().is_some_and(|keys| keys.is_empty())
+    }
+
+    /// The argument's own enumerable keys, if it is an object; `None` if they cannot be read.
+    pub fn keys(self) -> Option<Vec<String>> {
         let object = Object::from_raw(self.env.raw(), self.value.raw());
-        let keys = Object::keys(&object);
+        let keys = object.get_all_property_names(
+            KeyCollectionMode::OwnOnly,
+            // Symbols are no names of lists.
+            KeyFilter::Enumerable,
+            KeyConversion::NumbersToStrings,
+        );
         if keys.is_err() {
             raw::clear_exception(self.env);
         }
-        keys.is_ok_and(|keys| keys.is_empty())
+        let keys = Self::new(self.env, self.name, keys.ok()?.to_unknown());
+        let key = |index| keys.element(index).and_then(Self::unicode);
+        let length = keys.array_length().ok()?;
+        // A key that is no text is some other key.
+        Some((0..length).map(|index| key(index).unwrap_or_default()).collect())
+    }
+
+    /// Whether it is an object as `{}` makes it, in whatever realm: without a prototype, or with one that has none.
+    pub fn is_plain_object(self) -> bool {
+        let prototype = |value: Unknown<'env>| {
+            let prototype = Object::from_raw(self.env.raw(), value.raw()).get_prototype().ok()?;
+            Some(Self::new(self.env, self.name, prototype))
+        };
+        let Some(first) = prototype(self.value) else { return false };
+        first.kind == ValueType::Null
+            || prototype(first.value).is_some_and(|second| second.kind == ValueType::Null)
     }
 
     pub fn is_array(self) -> bool {

@@ -1,4 +1,5 @@
-//! What the calls that change an entry have in common: `editFile`, `moveFile`, `deleteFile`.
+//! What the calls that change an entry have in common: `editFile`, `applyPatch`, `moveFile`,
+//! `deleteFile`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +30,7 @@ pub struct Arguments<'env> {
 }
 
 /// The work on a request. It asks the last argument whether it is to stop.
-type Run<R, O> = fn(&Context, &R, &dyn Fn() -> bool) -> Result<O, Failure>;
+type Run<R, O> = fn(&Context, &R, &(dyn Fn() -> bool + Sync)) -> Result<O, Failure>;
 
 /// Runs a call of the function `F` on a worker. `read` makes the request of `args`.
 ///

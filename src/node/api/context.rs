@@ -2,14 +2,17 @@
 //! absolute `workspaceRoot`.
 
 use std::ffi::CStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::access_rules::{may_name_root, read_rules_for, with_rules};
 use super::argument::Argument;
 use super::options::{
     ABSOLUTE, read_create_options, read_directory_path, read_invalid_utf8, read_root,
 };
 use super::workspace::Workspace;
+use crate::access::AccessRules;
 use crate::argument::{ArgumentError, Got};
 use crate::path::WorkspacePath;
 use crate::path::spelled_root::spells_root;
@@ -21,6 +24,8 @@ use crate::tools::create_file::CreateFileOptions;
 #[derive(Clone)]
 pub struct Context {
     root: Root,
+    /// The access rules of a plain context. A root that is open has its own.
+    rules: Option<Arc<AccessRules>>,
     /// For readers.
     pub invalid_utf8: InvalidUtf8,
     /// For writers; the default where the context was read for a reader.
@@ -53,12 +58,15 @@ impl Context {
         if let Some(workspace) = Workspace::from_js(object.value()) {
             return Ok(Self {
                 root: Root::Held(workspace.sandbox("context")?),
+                rules: None,
                 invalid_utf8: workspace.invalid_utf8,
                 create: workspace.create.clone(),
             });
         }
+        let root = read_named_root(object)?;
         Ok(Self {
-            root: read_named_root(object)?,
+            rules: read_rules_for(object, &root)?,
+            root: Root::Named(root),
             invalid_utf8: match purpose {
                 Purpose::Read => read_invalid_utf8(object)?,
                 Purpose::Create => InvalidUtf8::default(),
@@ -70,8 +78,8 @@ impl Context {
         })
     }
 
-    /// Reads a directory: an absolute path, a `Workspace`, or an object with a `workspaceRoot`, whose
-    /// options are not looked at. Any other value breaks `rule`.
+    /// Reads a directory: an absolute path, a `Workspace`, or an object with a `workspaceRoot`, of whose
+    /// options only the access rules are looked at. Any other value breaks `rule`.
     pub fn read_directory(
         argument: Argument<'_>,
         rule: &'static str,
@@ -88,7 +96,8 @@ impl Context {
             Got::Kind("nothing") => argument.refuse(rule),
             _ => error,
         });
-        Ok(Self::of_root(named?))
+        let root = named?;
+        Ok(Self { rules: read_rules_for(object, &root)?, ..Self::of_root(Root::Named(root)) })
     }
 
     /// A directory that is open already.
@@ -98,7 +107,7 @@ impl Context {
 
     fn of_root(root: Root) -> Self {
         let (invalid_utf8, create) = (InvalidUtf8::default(), CreateFileOptions::default());
-        Self { root, invalid_utf8, create }
+        Self { root, rules: None, invalid_utf8, create }
     }
 
     /// Whether the root is open already.
@@ -129,7 +138,12 @@ impl Context {
     pub fn open_without_waiting(&self) -> Option<Arc<Sandbox>> {
         match &self.root {
             Root::Held(sandbox) => Some(Arc::clone(sandbox)),
-            Root::Named(path) => Sandbox::open_without_waiting(path).map(Arc::new),
+            // To find out all spellings of the root may wait.
+            Root::Named(_) if self.rules.as_deref().is_some_and(may_name_root) => None,
+            Root::Named(path) => {
+                let sandbox = Sandbox::open_without_waiting(path)?;
+                Some(Arc::new(sandbox.with_rules(self.rules.clone())))
+            }
         }
     }
 
@@ -138,7 +152,12 @@ impl Context {
     pub fn open(&self) -> Result<Arc<Sandbox>, RootError> {
         match &self.root {
             Root::Held(sandbox) => Ok(Arc::clone(sandbox)),
-            Root::Named(path) => Ok(Arc::new(Sandbox::open(path)?)),
+            Root::Named(path) => {
+                // A pattern is the root's own path, by a spelling that the context does not tell.
+                let refused = |_| RootError::System(io::ErrorKind::InvalidInput.into());
+                let root = with_rules(Sandbox::open(path)?, self.rules.clone());
+                Ok(Arc::new(root.map_err(refused)?))
+            }
         }
     }
 }
@@ -154,11 +173,11 @@ pub fn is_host_object(argument: Argument<'_>, method: &'static CStr) -> bool {
         && Workspace::from_js(argument.value()).is_none()
 }
 
-fn read_named_root(object: Argument<'_>) -> Result<Root, ArgumentError> {
+fn read_named_root(object: Argument<'_>) -> Result<PathBuf, ArgumentError> {
     let root = object.property(c"workspaceRoot", "workspaceRoot")?;
     let missing = || {
         let rule = if object.is_empty() { SENT } else { ABSOLUTE };
         ArgumentError::new("workspaceRoot", rule, Got::Kind("nothing"))
     };
-    read_root(root.ok_or_else(missing)?).map(Root::Named)
+    read_root(root.ok_or_else(missing)?)
 }

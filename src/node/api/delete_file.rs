@@ -68,7 +68,7 @@ fn read(args: Argument<'_>) -> Result<DeleteFileRequest, ArgumentError> {
 fn run(
     context: &Context,
     request: &DeleteFileRequest,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<core::DeleteFileOutput, Failure> {
     let (sandbox, options) = open_to_change(context, &request.path, |options| {
         core::parse(request, options, |absolute| context.part_inside(absolute))

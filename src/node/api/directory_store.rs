@@ -7,6 +7,7 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, FromNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
+use super::access_rules::{read_rules, with_rules};
 use super::argument::{Argument, number};
 use super::error::{JsError, or_throw};
 use super::options::read_directory_path;
@@ -30,14 +31,19 @@ pub struct DirectoryStore {
 impl DirectoryStore {
     /// Opens a store by the absolute path of its directory. Synchronous.
     ///
+    /// A document that the access rules `options.rules` deny counts as absent.
+    ///
     /// Throws a `DocumentStoreError`.
-    #[napi(factory, ts_args_type = "directory: string")]
-    pub fn open(env: &Env, directory: Unknown<'_>) -> napi::Result<Self> {
+    #[napi(factory, ts_args_type = "directory: string, options?: DirectoryStoreOptions | null")]
+    pub fn open(env: &Env, directory: Unknown<'_>, options: Unknown<'_>) -> napi::Result<Self> {
         let directory = Argument::new(env, "directory", directory);
+        let options = Argument::new(env, "options", options);
         or_throw(env, || -> Result<Self, DocumentStoreError> {
             let directory = read_directory_path(directory, "directory")?;
+            let options = options.present().map(Argument::object).transpose()?;
+            let rules = options.map(read_rules).transpose()?.flatten();
             let directory = Sandbox::open(&directory).map_err(StoreFault::from)?;
-            Ok(Self { directory: Some(Arc::new(directory)) })
+            Ok(Self { directory: Some(Arc::new(with_rules(directory, rules)?)) })
         })
     }
 

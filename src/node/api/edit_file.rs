@@ -86,7 +86,7 @@ impl HasErrorName for EditFile {
 fn run(
     context: &Context,
     request: &EditFileRequest,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<core::EditFileOutput, Failure> {
     let (sandbox, options) = open_to_change(context, &request.path, |options| {
         core::parse(request, options, |absolute| context.part_inside(absolute))

@@ -68,9 +68,10 @@ fn property_of(detail: &Detail) -> Property {
         Detail::Number(count) => Property::Number(number(*count)),
         Detail::Text(text) => Property::Text(text.clone()),
         Detail::Numbers(counts) => {
-            Property::Numbers(counts.iter().map(|count| number(*count)).collect())
+            Property::List(counts.iter().map(|count| Property::Number(number(*count))).collect())
         }
         Detail::Null => Property::Null,
+        Detail::List(details) => Property::List(details.iter().map(property_of).collect()),
         Detail::Object(fields) => Property::Object(
             fields.iter().map(|(name, detail)| (*name, property_of(detail))).collect(),
         ),

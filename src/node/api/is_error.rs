@@ -72,6 +72,13 @@ pub fn is_edit_file_error(env: &Env, value: Unknown<'_>) -> bool {
     is_error(env, value, "EditFileError")
 }
 
+/// Whether a value is an error of `applyPatch`.
+#[napi(ts_args_type = "value: unknown", ts_return_type = "value is ApplyPatchError")]
+#[must_use]
+pub fn is_apply_patch_error(env: &Env, value: Unknown<'_>) -> bool {
+    is_error(env, value, "ApplyPatchError")
+}
+
 /// Whether a value is an error of `moveFile`.
 #[napi(ts_args_type = "value: unknown", ts_return_type = "value is MoveFileError")]
 #[must_use]

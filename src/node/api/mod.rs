@@ -7,6 +7,7 @@
 //! Numbers, strings and objects come in as `unknown` and are checked here, because Node-API's own
 //! conversions coerce: see [`argument`](crate::argument).
 
+pub mod apply_patch;
 pub mod content_hash;
 pub mod create_file;
 pub mod delete_file;
@@ -33,6 +34,7 @@ pub mod version;
 pub mod workspace;
 pub mod workspace_snapshot;
 
+pub mod access_rules;
 mod active_files;
 mod argument;
 mod change_call;

@@ -70,7 +70,7 @@ fn read(args: Argument<'_>) -> Result<MoveFileRequest, ArgumentError> {
 fn run(
     context: &Context,
     request: &MoveFileRequest,
-    cancelled: &dyn Fn() -> bool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<core::MoveFileOutput, Failure> {
     let (sandbox, options) = open_to_change(context, &request.path, |options| {
         core::parse(request, options, |absolute| context.part_inside(absolute))

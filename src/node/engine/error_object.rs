@@ -25,12 +25,12 @@ pub enum Property {
     Number(f64),
     /// A string.
     Text(String),
-    /// An array of numbers.
-    Numbers(Vec<f64>),
     /// `null`.
     Null,
     /// An object with these properties.
     Object(Vec<(&'static str, Property)>),
+    /// An array.
+    List(Vec<Property>),
 }
 
 impl From<String> for Property {
@@ -65,12 +65,16 @@ impl Property {
         match self {
             Self::Number(number) => to_js(env, number),
             Self::Text(text) => to_js(env, text),
-            Self::Numbers(numbers) => to_js(env, List(numbers)),
             Self::Null => to_js(env, Null),
             Self::Object(fields) => {
                 let fields: napi::Result<Vec<_>> =
                     fields.into_iter().map(|(key, value)| Ok((key, value.into_js(env)?))).collect();
                 plain(env, &fields?)
+            }
+            Self::List(values) => {
+                let values: napi::Result<List<_>> =
+                    values.into_iter().map(|value| value.into_js(env)).collect();
+                to_js(env, values?)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek};
 
 use super::error::{MAX_COMPARED_BYTES, PutError, WriteError};
 use crate::hash::{Sha256Digest, sha256_of};
+use crate::sandbox::callbacks::Callbacks;
 use crate::sandbox::file::{FileFacts, PIECE};
 use crate::sandbox::system::Directory;
 
@@ -19,9 +20,13 @@ pub struct NewContent<'bytes> {
     pub expected: Option<Expected<'bytes>>,
     /// Whether the bytes, the name and new folders must have reached the disk.
     ///
-    /// If not, and nothing is expected either, the new file is renamed over the old one. Then anything
-    /// that another program puts at the name in that very moment is replaced, also a link.
+    /// If not, and nothing is expected and nobody asked to confirm either, the new file is renamed over
+    /// the old one. Then anything that another program puts at the name in that very moment is
+    /// replaced, also a link.
     pub durable: bool,
+    /// If given, whether the file may be executed. Yes: by everyone who may read it, less the umask for
+    /// a new file. No: by nobody. Windows has no such bits.
+    pub executable: Option<bool>,
 }
 
 /// The content that a file must have.
@@ -56,7 +61,8 @@ fn holds(
     bytes: &[u8],
     cancelled: &dyn Fn() -> bool,
 ) -> Result<bool, PutError> {
-    let mut buffer = vec![0; PIECE];
+    // One byte more shows that the file is longer.
+    let mut buffer = vec![0; PIECE.min(bytes.len() + 1)];
     let mut rest = bytes;
     loop {
         if cancelled() {
@@ -117,12 +123,19 @@ pub enum Visibility {
 /// What is asked again before a step that cannot be undone.
 #[derive(Clone, Copy)]
 pub(crate) struct WriteChecks<'call> {
-    /// Whether the call has been cancelled.
-    pub(crate) cancelled: &'call dyn Fn() -> bool,
+    /// The questions to the caller.
+    pub(crate) callbacks: Callbacks<'call>,
     /// Whether the path still leads to the folder that is written into. Another process may have
     /// moved the folder since it was opened, also out of the workspace; then the file that was
     /// written there must be removed.
     pub(crate) is_current: &'call dyn Fn(&Directory) -> bool,
+}
+
+impl WriteChecks<'_> {
+    /// Asks the caller, last of all, whether the change may stay.
+    pub(crate) fn confirm(self) -> Result<(), PutError> {
+        if self.callbacks.is_confirmed() { Ok(()) } else { Err(PutError::Cancelled) }
+    }
 }
 
 /// The result of creating a file.

@@ -120,6 +120,10 @@ pub enum Flaw {
 
 /// A file that is left because another program used it: the new file, which was visible for a
 /// moment, or the old one, whose place it had taken. The names are names in the file's folder.
+///
+/// Where something is kept beside as a result of taking a write back, the file that stood at the path stands
+/// there again with [`Stray::Used`] and [`Stray::Elsewhere`], and does not with [`Stray::Displaced`] and
+/// [`Stray::Standing`].
 #[derive(Debug, thiserror::Error)]
 pub enum Stray {
     /// Another program has written to the new file, or has it open.
@@ -134,6 +138,18 @@ pub enum Stray {
          kept beside as {}, unless another program has removed it", .0.display()
     )]
     Displaced(OsString),
+    /// Another program was about to write to the old file when it was too late to put it back.
+    #[error(
+        "another program was opening the file that stood there for writing, so that file is kept beside \
+         as {}", .0.display()
+    )]
+    Awaited(OsString),
+    /// The change could not be taken back, and stands.
+    #[error(
+        "the change could not be taken back, because another program changed or moved the file \
+         meanwhile, or the system refused"
+    )]
+    Standing,
     /// The new file was moved elsewhere.
     #[error(
         "in the moment that the new content showed, another program moved it out of the folder, \
@@ -157,7 +173,6 @@ pub(crate) enum PutError {
 
 impl PutError {
     /// The same error, with a file that was left behind.
-    #[cfg(unix)]
     pub(crate) fn with(self, stray: Stray) -> Self {
         let because = match self {
             Self::Raced => WriteError::Contended,

@@ -18,6 +18,7 @@ use self::unix as system;
 #[cfg(windows)]
 use self::windows as system;
 use super::attempts::{self, Attempt, AttemptError};
+use super::callbacks::Callbacks;
 use super::entry::EntryKind;
 use super::error::OpenError;
 use super::folders::{FolderError, MadeFolders};
@@ -26,13 +27,13 @@ use super::root::Sandbox;
 use super::system::Directory;
 use crate::path::{EntryPath, NewFilePath, WorkspacePath};
 
-/// A file that has the expected bytes, held.
+/// A file that other writers of this library keep away from as long as it is held.
 #[cfg(unix)]
-pub(super) type Compared = unix::old::Old;
+pub(super) type Reserved = unix::old::Old;
 #[cfg(windows)]
-pub(super) type Compared = std::fs::File;
+pub(super) type Reserved = std::fs::File;
 
-pub(super) use self::system::{check_folder, check_replaceable, compare, sweep};
+pub(super) use self::system::{check_folder, check_replaceable, compare, reserve, sweep};
 
 pub(super) mod content;
 pub(super) mod error;
@@ -62,21 +63,58 @@ impl Sandbox {
         content: &NewContent<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Written, WriteError> {
-        self.write(path.as_path(), content, cancelled)
+        self.write(path.as_path(), content, Callbacks::without_confirm(cancelled))
     }
 
     /// [`Sandbox::write_file`] of a file that stands there: `content` says what is expected of it.
     ///
+    /// To change only whether the file may be executed, replace it by its own bytes.
+    ///
     /// # Errors
     ///
-    /// As [`Sandbox::write_file`].
+    /// As [`Sandbox::write_file`]. If `confirm` says no, [`WriteError::Cancelled`]: the file that stood
+    /// there stands there again, or the one by which another program has replaced the new one. Or
+    /// [`WriteError::Kept`], if not all could be taken back.
     pub fn replace_file(
         &self,
         path: &EntryPath,
         content: &NewContent<'_>,
-        cancelled: &dyn Fn() -> bool,
+        callbacks: Callbacks<'_>,
     ) -> Result<Written, WriteError> {
-        self.write(path.as_path(), content, cancelled)
+        self.write(path.as_path(), content, callbacks)
+    }
+
+    /// [`Sandbox::write_file`] of a new file: nothing is ever replaced, whatever `content` says. With
+    /// `confirm`, nothing is created that could not be taken back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::write_file`]. If `confirm` says no, [`WriteError::Cancelled`]: the file and the
+    /// folders that were made for it are gone again. Or [`WriteError::Kept`], if not all could be taken
+    /// back. A path that ends in `/`, and that of the root, is [`WriteError::IsDirectory`].
+    pub fn create_new_file(
+        &self,
+        path: &EntryPath,
+        content: &NewContent<'_>,
+        callbacks: Callbacks<'_>,
+    ) -> Result<Written, WriteError> {
+        refuse_folder(path)?;
+        let content = NewContent { overwrite: false, expected: None, ..*content };
+        self.write(path.as_path(), &content, callbacks)
+    }
+
+    /// Checks that the process may create a file at a path. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The [`WriteError`] with which [`Sandbox::create_new_file`] would end before it begins, if it had
+    /// something to `confirm`.
+    pub fn check_creatable(&self, path: &EntryPath) -> Result<(), WriteError> {
+        refuse_folder(path)?;
+        self.check(path, false, |target| match target {
+            Target::File(_) => Err(WriteError::Exists.into()),
+            free => check_takes_back(&free),
+        })
     }
 
     /// Checks that the process may replace the file at a path. Changes nothing.
@@ -85,14 +123,23 @@ impl Sandbox {
     ///
     /// The [`WriteError`] with which [`Sandbox::replace_file`] would end before it begins.
     pub fn check_replaceable(&self, path: &EntryPath) -> Result<(), WriteError> {
-        let content = NewContent { bytes: b"", overwrite: true, expected: None, durable: false };
-        let writing =
-            Writing { root: self, path: path.as_path(), content: &content, cancelled: &|| false };
-        let checked = writing.look().and_then(|target| match target {
+        self.check(path, true, |target| match target {
             Target::File(place) => Ok(system::check_replaceable(&place.folder, &place.name)?),
             Target::Free(_) | Target::FoldersMissing(_) => Err(OpenError::NotFound.into()),
-        });
-        match checked {
+        })
+    }
+
+    fn check(
+        &self,
+        path: &EntryPath,
+        overwrite: bool,
+        check: fn(Target<'_>) -> Attempt<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let content =
+            NewContent { bytes: b"", overwrite, expected: None, durable: false, executable: None };
+        let callbacks = Callbacks::without_confirm(&|| false);
+        let writing = Writing { root: self, path: path.as_path(), content: &content, callbacks };
+        match writing.look().and_then(check) {
             // What has changed meanwhile is seen once more by the write.
             Ok(()) | Err(AttemptError::Raced) => Ok(()),
             Err(AttemptError::Failed(error)) => Err(error),
@@ -103,12 +150,36 @@ impl Sandbox {
         &self,
         path: &WorkspacePath,
         content: &NewContent<'_>,
-        cancelled: &dyn Fn() -> bool,
+        callbacks: Callbacks<'_>,
     ) -> Result<Written, WriteError> {
-        let writing = Writing { root: self, path, content, cancelled };
-        writing.run().map_err(|error| {
+        let written = attempts::repeat(callbacks, |callbacks| {
+            Writing { root: self, path, content, callbacks }.attempt()
+        });
+        written.unwrap_or(Err(WriteError::Contended)).map_err(|error| {
             if self.is_gone() { WriteError::Open(OpenError::RootGone) } else { error }
         })
+    }
+}
+
+/// A path that names a folder by its spelling.
+fn refuse_folder(path: &EntryPath) -> Result<(), WriteError> {
+    let path = path.as_path();
+    if path.is_root() || path.must_be_directory() {
+        return Err(WriteError::IsDirectory);
+    }
+    Ok(())
+}
+
+/// Checks that the process may take back what it makes in the deepest folder that exists.
+fn check_takes_back(target: &Target<'_>) -> Attempt<(), WriteError> {
+    match target {
+        Target::Free(place) | Target::File(place) => Ok(system::check_folder(&place.folder)?),
+        Target::FoldersMissing(missing) => {
+            system::check_folder(&missing.folder).map_err(|error| match error {
+                PutError::System(error) => WriteError::Folder(error).into(),
+                error => error.into(),
+            })
+        }
     }
 }
 
@@ -117,7 +188,7 @@ struct Writing<'call> {
     root: &'call Sandbox,
     path: &'call WorkspacePath,
     content: &'call NewContent<'call>,
-    cancelled: &'call dyn Fn() -> bool,
+    callbacks: Callbacks<'call>,
 }
 
 /// The result of [`Writing::look`].
@@ -131,37 +202,45 @@ enum Target<'call> {
 }
 
 impl<'call> Writing<'call> {
-    fn run(&self) -> Result<Written, WriteError> {
-        attempts::repeat(|| self.attempt()).unwrap_or(Err(WriteError::Contended))
-    }
-
     fn attempt(&self) -> Attempt<Written, WriteError> {
         let target = self.look()?;
-        if (self.cancelled)() {
+        if (self.callbacks.cancelled)() {
             return Err(WriteError::Cancelled.into());
         }
         match target {
-            Target::Free(_) | Target::FoldersMissing(_) if self.content.expected.is_some() => {
-                Err(WriteError::Changed.into())
+            Target::File(_) if !self.content.overwrite => Err(WriteError::Exists.into()),
+            Target::File(place) => self.replace(&place),
+            _ if self.content.expected.is_some() => Err(WriteError::Changed.into()),
+            free => {
+                if self.callbacks.confirm.is_some() {
+                    check_takes_back(&free)?;
+                }
+                self.create_at(free)
             }
-            Target::Free(place) => {
+        }
+    }
+
+    fn create_at(&self, target: Target<'_>) -> Attempt<Written, WriteError> {
+        match target {
+            Target::Free(place) | Target::File(place) => {
                 system::sweep(&place.folder);
                 Ok(created(self.create(&place)?, Vec::new()))
             }
             Target::FoldersMissing(missing) => self.create_with_folders(missing),
-            Target::File(_) if !self.content.overwrite => Err(WriteError::Exists.into()),
-            Target::File(place) => self.replace(&place),
         }
     }
 
     /// Finds out what stands at the path. Changes nothing.
     fn look(&self) -> Attempt<Target<'call>, WriteError> {
-        match place::find(self.root, self.path)? {
+        match place::find(self.root, self.path, self.path, EntryKind::File)? {
             Located::Complete(place) => match place.kind()? {
                 None => Ok(Target::Free(place)),
                 Some(EntryKind::File) => Ok(Target::File(place)),
                 Some(EntryKind::Link) => self.look_behind_link(),
-                Some(EntryKind::Folder) => Err(WriteError::IsDirectory.into()),
+                Some(EntryKind::Folder) => {
+                    place.check_rules(EntryKind::Folder)?;
+                    Err(WriteError::IsDirectory.into())
+                }
                 Some(EntryKind::Special) => Err(self.not_replaceable().into()),
             },
             Located::FoldersMissing(missing) => match missing.kind_of_next(self.path)? {
@@ -212,13 +291,13 @@ impl<'call> Writing<'call> {
 
     fn create(&self, place: &Place<'_>) -> Attempt<Created, WriteError> {
         let is_current = |_: &Directory| place.is_current();
-        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        let checks = WriteChecks { callbacks: self.callbacks, is_current: &is_current };
         Ok(system::create(&place.folder, &place.name, self.content, checks)?)
     }
 
     fn replace(&self, place: &Place<'_>) -> Attempt<Written, WriteError> {
         let is_current = |_: &Directory| place.is_current();
-        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        let checks = WriteChecks { callbacks: self.callbacks, is_current: &is_current };
         let replaced = system::replace(&place.folder, &place.name, self.content, checks)?;
         let sha256 = match self.content.expected {
             Some(Expected::Sha256(digest)) => Some(digest),

@@ -6,8 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::path::NewFilePath;
 use crate::sandbox::{Before, Expected, FileFacts, NewContent, Sandbox, Visibility, WriteError};
 
-const CONTENT: NewContent<'_> =
-    NewContent { bytes: b"new", overwrite: false, expected: None, durable: false };
+const CONTENT: NewContent<'_> = NewContent {
+    bytes: b"new",
+    overwrite: false,
+    expected: None,
+    durable: false,
+    executable: None,
+};
 
 /// Creates a file and calls it off when it is complete but does not show yet, so that its folders are
 /// taken back.

@@ -10,21 +10,24 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 #[cfg(unix)]
 use self::unix as files;
 #[cfg(windows)]
 use self::windows as files;
 use super::attempts::{self, Attempt, AttemptError};
+use super::callbacks::Callbacks;
 use super::entry::{EntryKind, Found};
 use super::entry_error::EntryError;
 use super::error::{Obstacle, OpenError};
 use super::folder_tree;
+use super::judge::Protection;
 use super::place::{self, Located, Place};
 use super::put;
 use super::put::content::WriteChecks;
 use super::root::Sandbox;
-use super::system::{self, Directory, Held, RemovalRights};
+use super::system::{self, Directory, Held, Named, RemovalRights};
 use super::temporary::{self, Identity};
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
@@ -60,23 +63,38 @@ impl Sandbox {
     /// Removes the entry at a path. A link is removed itself, and never its target.
     ///
     /// `cancelled` is asked before the entry disappears; after that the result says what happened.
+    /// `confirm` is asked when it has disappeared. A folder is still whole then, and may fail to be
+    /// emptied afterwards. One that cannot disappear in one step has not yet disappeared.
     ///
     /// # Errors
     ///
     /// [`EntryError`]. Nothing has changed on disk, except with [`EntryError::Unfinished`],
-    /// [`EntryError::Kept`], [`EntryError::Unsynced`] and `WriteError::Kept`.
+    /// [`EntryError::Kept`], [`EntryError::Unsynced`] and `WriteError::Kept`. If `confirm` says no,
+    /// [`EntryError::Cancelled`]: the entry has its name again. Or `Kept`, if another program has taken
+    /// that name: the entry is kept beside.
     pub fn remove_entry(
         &self,
         path: &EntryPath,
         options: &RemoveOptions,
-        cancelled: &dyn Fn() -> bool,
+        callbacks: Callbacks<'_>,
     ) -> Result<RemovedEntry, EntryError> {
         if path.as_path().is_root() {
             return Err(EntryError::Root);
         }
-        let removing = Removing { root: self, path, options, cancelled };
-        let removed = attempts::repeat(|| removing.attempt()).unwrap_or(Err(EntryError::Contended));
+        let removed = attempts::repeat(callbacks, |callbacks| {
+            Removing { root: self, path, options, callbacks }.attempt()
+        });
+        let removed = removed.unwrap_or(Err(EntryError::Contended));
         removed.map_err(|error| if self.is_gone() { OpenError::RootGone.into() } else { error })
+    }
+}
+
+impl Sandbox {
+    /// Whether a folder stands at a path that the access rules let be changed. A link is none.
+    #[must_use]
+    pub fn is_folder_to_change(&self, path: &EntryPath) -> bool {
+        let found = place::find(self, path.as_path(), path.judged_as(), EntryKind::File);
+        matches!(found, Ok(Located::Complete(place)) if place.kind().ok() == Some(Some(EntryKind::Folder)))
     }
 }
 
@@ -85,17 +103,20 @@ struct Removing<'call> {
     root: &'call Sandbox,
     path: &'call EntryPath,
     options: &'call RemoveOptions,
-    cancelled: &'call dyn Fn() -> bool,
+    callbacks: Callbacks<'call>,
 }
 
 impl Removing<'_> {
     fn attempt(&self) -> Attempt<RemovedEntry, EntryError> {
         let path = self.path.as_path();
-        let Located::Complete(place) = place::find(self.root, path)? else {
+        let judged = self.path.judged_as();
+        let Located::Complete(place) = place::find(self.root, path, judged, EntryKind::File)?
+        else {
             return Err(OpenError::NotFound.into());
         };
         let entry = system::hold(&place.folder, &place.name)?;
         let kind = entry.kind();
+        place.check_rules(kind)?;
         check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
         check_obstacle(&place)?;
         if !self.options.dry_run {
@@ -113,11 +134,11 @@ impl Removing<'_> {
 
     fn remove_file_or_link(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
         let is_current = |_: &Directory| place.is_current();
-        let checks = WriteChecks { cancelled: self.cancelled, is_current: &is_current };
+        let checks = WriteChecks { callbacks: self.callbacks, is_current: &is_current };
         let expected = self.options.expected;
         let (folder, name) = (&place.folder, &place.name);
         let file = files::RemovalTarget::take(folder, name, entry, expected, checks)?;
-        if (self.cancelled)() {
+        if (self.callbacks.cancelled)() {
             return Err(EntryError::Cancelled.into());
         }
         if !self.options.dry_run {
@@ -127,13 +148,17 @@ impl Removing<'_> {
     }
 
     fn remove_folder(&self, place: &Place<'_>, entry: &Held) -> Attempt<u64, EntryError> {
+        // Also if only an empty folder is removed, as `NotEmpty` would count protected entries.
+        let paths = place.judged_paths().collect();
+        let at = (&*place.folder, &*place.name);
+        check_nothing_protected(self.root, at, entry, paths, self.callbacks.cancelled)?;
         let folder = open_folder(&place.folder, &place.name, entry)?;
         let entries = if self.options.recursive {
-            folder_tree::survey(folder, self.cancelled)?
+            folder_tree::survey(folder, self.callbacks.cancelled)?
         } else {
             refuse_entries(folder)?
         };
-        if (self.cancelled)() {
+        if (self.callbacks.cancelled)() {
             return Err(EntryError::Cancelled.into());
         }
         if !self.options.dry_run {
@@ -152,8 +177,19 @@ impl Removing<'_> {
             }
             hidden => hidden?,
         };
+        // Another call may have put a protected entry into it since its entries were judged. It is too late to call it
+        // off.
+        let (at, paths) = ((&*place.folder, &*hidden.name), place.judged_paths().collect());
+        if let Err(refusal) = check_nothing_protected(self.root, at, entry, paths, &|| false) {
+            hidden.put_back().map_err(EntryError::Kept)?;
+            return Err(refusal);
+        }
+        if !self.callbacks.is_confirmed() {
+            hidden.put_back().map_err(EntryError::Kept)?;
+            return Err(EntryError::Cancelled.into());
+        }
         let mut removed = 0;
-        match self.remove_at(&place.folder, &hidden.name, entry, &mut removed) {
+        match self.remove_at(place, &hidden.name, entry, &mut removed) {
             Ok(()) => Ok(()),
             Err(error) if self.is_filled(&error) => {
                 hidden.put_back().map_err(EntryError::Kept)?;
@@ -165,8 +201,11 @@ impl Removing<'_> {
 
     /// Removes a folder that cannot disappear in one step.
     fn remove_in_place(&self, place: &Place<'_>, entry: &Held) -> Attempt<(), EntryError> {
+        if !self.callbacks.is_confirmed() {
+            return Err(EntryError::Cancelled.into());
+        }
         let mut removed = 0;
-        match self.remove_at(&place.folder, &place.name, entry, &mut removed) {
+        match self.remove_at(place, &place.name, entry, &mut removed) {
             Err(error) if self.is_filled(&error) => Err(AttemptError::Raced),
             Err(error) => Err(unfinished(error, removed, None).into()),
             Ok(()) => Ok(()),
@@ -176,21 +215,33 @@ impl Removing<'_> {
     /// Removes the folder at a name, with what it holds if that is wanted. `removed` counts the entries.
     fn remove_at(
         &self,
-        parent: &Directory,
+        place: &Place<'_>,
         name: &OsStr,
         entry: &Held,
         removed: &mut u64,
     ) -> Result<(), EntryError> {
-        if self.options.recursive {
+        let parent = &place.folder;
+        let protection = Protection::of(self.root, place.judged_paths().collect());
+        if !self.options.recursive {
+            return system::remove_name(parent, name, true).map_err(EntryError::System);
+        }
+        // A program that holds the folder open can add an entry after the last listing.
+        for _ in 0..folder_tree::MAX_LISTINGS {
             let folder = match open_folder(parent, name, entry) {
                 Ok(folder) => folder,
                 Err(AttemptError::Raced) => return Err(EntryError::Contended),
                 Err(AttemptError::Failed(error)) => return Err(error),
             };
             // It is too late to call it off.
-            folder_tree::empty(folder, removed, &|| false)?;
+            folder_tree::empty(folder, removed, protection.as_ref(), &|| false)?;
+            match system::remove_name(parent, name, true) {
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                // Another removal had listed the folder by this name.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                gone => return gone.map_err(EntryError::System),
+            }
         }
-        system::remove_name(parent, name, true).map_err(EntryError::System)
+        Err(EntryError::Contended)
     }
 
     /// Whether another program has put something into a folder that was to be removed empty.
@@ -201,6 +252,23 @@ impl Removing<'_> {
         );
         !self.options.recursive && is_not_empty
     }
+}
+
+/// Checks that the access rules protect nothing beneath the folder at a name, which has, or is to get, these
+/// paths.
+pub(super) fn check_nothing_protected(
+    root: &Sandbox,
+    (parent, name): Named<'_>,
+    entry: &Held,
+    paths: Vec<&Path>,
+    cancelled: &dyn Fn() -> bool,
+) -> Attempt<(), EntryError> {
+    let Some(protection) = Protection::of(root, paths) else { return Ok(()) };
+    let folder = open_folder(parent, name, entry)?;
+    if folder_tree::holds_protected(folder, &protection, cancelled)? {
+        return Err(OpenError::Denied.into());
+    }
+    Ok(())
 }
 
 /// The error of a removal that has removed so many entries.

@@ -14,7 +14,7 @@ fn remove(
     options: RemoveOptions,
 ) -> Result<RemovedEntry, EntryError> {
     let path = EntryPath::parse(path, |_| None).unwrap();
-    sandbox.remove_entry(&path, &options, &|| false)
+    sandbox.remove_entry(&path, &options, Callbacks::without_confirm(&|| false))
 }
 
 const RECURSIVE: RemoveOptions =
@@ -90,7 +90,8 @@ fn a_removal_that_is_called_off_removes_nothing() {
     in_each_tier(|root, sandbox| {
         for path in ["a", "a/2.txt"] {
             let path = EntryPath::parse(path, |_| None).unwrap();
-            let called_off = sandbox.remove_entry(&path, &RECURSIVE, &|| true);
+            let called_off =
+                sandbox.remove_entry(&path, &RECURSIVE, Callbacks::without_confirm(&|| true));
             assert!(matches!(called_off, Err(EntryError::Cancelled)));
         }
         assert_eq!(names(&root.join("a")), ["2.txt", "b"]);
@@ -114,7 +115,7 @@ fn entries_that_another_program_adds_while_the_folder_is_checked_go_along() {
             false
         };
         let path = EntryPath::parse("a", |_| None).unwrap();
-        sandbox.remove_entry(&path, &RECURSIVE, &add).unwrap();
+        sandbox.remove_entry(&path, &RECURSIVE, Callbacks::without_confirm(&add)).unwrap();
         assert!(asked.get() > 0);
         assert_eq!(names(root), Vec::<String>::new());
     });
@@ -128,7 +129,7 @@ fn an_entry_that_is_added_to_an_empty_folder_in_the_last_moment_keeps_it() {
             false
         };
         let path = EntryPath::parse("a/b/c", |_| None).unwrap();
-        let refused = sandbox.remove_entry(&path, &PLAIN, &add);
+        let refused = sandbox.remove_entry(&path, &PLAIN, Callbacks::without_confirm(&add));
         assert!(matches!(refused, Err(EntryError::NotEmpty { entries: 1 })), "{refused:?}");
         assert_eq!(
             (names(&root.join("a/b")), names(&root.join("a/b/c"))),
@@ -140,6 +141,8 @@ fn an_entry_that_is_added_to_an_empty_folder_in_the_last_moment_keeps_it() {
 #[cfg(unix)]
 mod on_unix {
     use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
 
     use super::*;
     use crate::sandbox::put::unix::sweep_now;
@@ -186,6 +189,39 @@ mod on_unix {
             }
             assert_eq!(remove(sandbox, "deep", RECURSIVE).unwrap().entries, 299);
             assert_eq!(names(root), ["a"]);
+        });
+    }
+
+    /// A call that changes an entry of the folder holds the folder open, so it finds it at any name.
+    #[test]
+    fn entries_that_come_and_go_until_the_end_do_not_make_the_removal_fail() {
+        use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
+        in_each_tier(|root, sandbox| {
+            for _ in 0..100 {
+                fs::create_dir_all(root.join("a")).unwrap();
+                let held = fs::File::open(root.join("a")).unwrap();
+                let ends = AtomicBool::new(false);
+                let removed = thread::scope(|scope| {
+                    scope.spawn(|| {
+                        let flags = OFlags::CREATE | OFlags::WRONLY;
+                        while !ends.load(Ordering::Relaxed) {
+                            let _ = openat(&held, "new", flags, Mode::RWXU);
+                            let _ = unlinkat(&held, "new", AtFlags::empty());
+                        }
+                    });
+                    let removed =
+                        remove(sandbox, "a", RemoveOptions { durable: false, ..RECURSIVE });
+                    ends.store(true, Ordering::Relaxed);
+                    removed
+                });
+                let is_contended = |error: &EntryError| match error {
+                    EntryError::Unfinished { because, .. } => {
+                        matches!(**because, EntryError::Contended)
+                    }
+                    error => matches!(error, EntryError::Contended),
+                };
+                assert!(removed.as_ref().map_or_else(is_contended, |_| true), "{removed:?}");
+            }
         });
     }
 

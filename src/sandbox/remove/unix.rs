@@ -38,11 +38,11 @@ impl<'call> RemovalTarget<'call> {
         let expected = expected.map(Expected::Sha256);
         let file = if entry.kind() == EntryKind::File {
             check_replaceable(folder, name)?;
-            let file = Old::take(folder, name, expected, checks.cancelled)?;
+            let file = Old::take(folder, name, expected, checks.callbacks.cancelled)?;
             if file.held.id != entry.id {
                 return Err(PutError::Raced);
             }
-            file.check_expected(expected, checks.cancelled)?;
+            file.check_expected(expected, checks.callbacks.cancelled)?;
             Some(file)
         } else {
             check_folder(folder)?;
@@ -84,10 +84,12 @@ impl<'call> RemovalTarget<'call> {
         if !(self.checks.is_current)(self.folder) {
             return Err(PutError::Raced);
         }
-        match (&self.file, self.expected) {
-            (Some(file), Some(_)) => file.check_displaced(self.expected).map(Some),
-            _ => Ok(None),
-        }
+        let writers = match (&self.file, self.expected) {
+            (Some(file), Some(_)) => Some(file.check_displaced(self.expected)?),
+            _ => None,
+        };
+        self.checks.confirm()?;
+        Ok(writers)
     }
 
     /// The identity by which a sweep recognises the entry.

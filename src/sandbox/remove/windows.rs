@@ -2,11 +2,12 @@
 //! in its place.
 
 use std::ffi::OsStr;
+use std::io;
 
 use crate::hash::Sha256Digest;
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::put::content::WriteChecks;
-use crate::sandbox::put::error::PutError;
+use crate::sandbox::put::error::{PutError, Stray};
 use crate::sandbox::put::windows::{check_replaceable, compare, put_error};
 use crate::sandbox::system::windows::sys;
 use crate::sandbox::system::{Directory, Held};
@@ -33,7 +34,9 @@ impl<'call> RemovalTarget<'call> {
             check_replaceable(folder, name)?;
         }
         let compared = match expected {
-            Some(expected) => Some(compare(folder, name, entry, expected, checks.cancelled)?),
+            Some(expected) => {
+                Some(compare(folder, name, entry, expected, checks.callbacks.cancelled)?)
+            }
             None => None,
         };
         Ok(Self { folder, entry, _compared: compared, checks })
@@ -43,7 +46,24 @@ impl<'call> RemovalTarget<'call> {
         if !(self.checks.is_current)(self.folder) {
             return Err(PutError::Raced);
         }
-        sys::delete(&self.entry.handle).map_err(put_error)
+        if self.checks.callbacks.confirm.is_none() {
+            return sys::delete(&self.entry.handle).map_err(put_error);
+        }
+        self.mark(true).map_err(put_error)?;
+        match self.checks.confirm() {
+            Ok(()) => {
+                // So that it goes at once. If that fails, it goes when the handle is closed.
+                let _ = sys::delete(&self.entry.handle);
+                Ok(())
+            }
+            Err(error) if self.mark(false).is_ok() => Err(error),
+            Err(error) => Err(error.with(Stray::Standing)),
+        }
+    }
+
+    /// No other program can open an entry that is marked, and the system removes it if the process ends.
+    fn mark(&self, doomed: bool) -> io::Result<()> {
+        sys::mark_for_deletion(&self.entry.handle, doomed)
     }
 }
 

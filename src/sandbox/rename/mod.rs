@@ -1,16 +1,22 @@
 //! Moving an entry: a file, a link, or a folder with everything in it, by one rename.
 
+use std::iter;
+use std::path::{Path, PathBuf};
+
 use self::step::{Rename, Standing, is_same_folder, lists};
 use super::attempts::{self, Attempt, AttemptError};
+use super::callbacks::Callbacks;
 use super::entry::EntryKind;
 use super::entry_error::EntryError;
 use super::error::{Obstacle, OpenError};
 use super::folders::MadeFolders;
 use super::place::{self, Located, MissingFolders, Place};
 use super::put;
-use super::remove::{check_kind, check_obstacle};
+use super::remove::{check_kind, check_nothing_protected, check_obstacle};
 use super::root::Sandbox;
 use super::system::{self, Directory, Held};
+use super::temporary;
+use crate::access::Access;
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
 
@@ -68,32 +74,55 @@ impl Sandbox {
     /// Moves the entry at one path to another. A link is moved itself, and its text stays.
     ///
     /// Folders on the way to the new path are made, and taken back if the move then fails. `cancelled` is
-    /// asked before the first change.
+    /// asked before the first change. `confirm` is asked after the rename, but before a rename that
+    /// replaces an entry.
     ///
     /// # Errors
     ///
     /// [`MoveError`]. Nothing has changed on disk, except with [`EntryError::Kept`],
-    /// [`EntryError::MovedAnother`] and [`EntryError::Unsynced`].
+    /// [`EntryError::MovedAnother`] and [`EntryError::Unsynced`]. If `confirm` says no,
+    /// [`EntryError::Cancelled`]: the entry has its old path again. Or [`EntryError::Kept`], if it still
+    /// stands at its new path, or another program has moved it from there.
     pub fn move_entry(
         &self,
         from: &EntryPath,
         to: &EntryPath,
         options: &MoveOptions,
-        cancelled: &dyn Fn() -> bool,
+        callbacks: Callbacks<'_>,
     ) -> Result<MovedEntry, MoveError> {
         for (end, path) in [(MoveEnd::From, from), (MoveEnd::To, to)] {
             if path.as_path().is_root() {
                 return Err(MoveError { end, error: EntryError::Root });
             }
         }
-        let moving = Moving { root: self, from, to, options, cancelled };
+        // Both paths before the disk is looked at: an error at the old path must not come first.
+        for (end, path) in [(MoveEnd::From, from), (MoveEnd::To, to)] {
+            let judged = self.check_access(path.judged_as(), Access::Change);
+            judged.map_err(|error| MoveError { end, error: error.into() })?;
+        }
+        let moved = attempts::repeat(callbacks, |callbacks| {
+            Moving { root: self, from, to, options, callbacks }.attempt()
+        });
         let contended = MoveError { end: MoveEnd::From, error: EntryError::Contended };
-        attempts::repeat(|| moving.attempt()).unwrap_or(Err(contended)).map_err(|error| {
+        moved.unwrap_or(Err(contended)).map_err(|error| {
             if self.is_gone() {
                 return MoveError { error: OpenError::RootGone.into(), ..error };
             }
             error
         })
+    }
+}
+
+impl Sandbox {
+    /// A path in the folder of another, with a random name that no other program knows and no sweep removes.
+    #[must_use]
+    pub fn spare_path_beside(&self, path: &EntryPath) -> EntryPath {
+        let folder = path.as_path().first(place::depth(path.as_path()));
+        let separator = if folder.is_root() { "" } else { "/" };
+        let spare = format!("{}{separator}{}", folder.as_str(), temporary::name_to_keep());
+        // A path that is too long for the system is refused by the move.
+        EntryPath::parse(&spare, |_| None)
+            .map_or_else(|_| path.clone(), |spare| spare.standing_for(path))
     }
 }
 
@@ -103,7 +132,7 @@ struct Moving<'call> {
     from: &'call EntryPath,
     to: &'call EntryPath,
     options: &'call MoveOptions,
-    cancelled: &'call dyn Fn() -> bool,
+    callbacks: Callbacks<'call>,
 }
 
 /// The entry that is to be moved.
@@ -140,21 +169,26 @@ impl<'call> Moving<'call> {
     fn attempt(&self) -> Attempt<MovedEntry, MoveError> {
         let source = at(MoveEnd::From, self.find_source())?;
         let target = at(MoveEnd::To, self.find_target(&source))?;
+        let new_paths = self.new_paths(&target);
+        self.check_protected(&source, &new_paths)?;
         check_rights(&source, &target)?;
-        // Keeps other writers of this library from the file until it is moved.
-        let _compared = at(MoveEnd::From, self.compare(&source))?;
+        // Keep other writers of this library from the files until the move is made.
+        let _source = at(MoveEnd::From, self.reserve_source(&source))?;
         let standing = at(MoveEnd::To, self.find_standing(&source, &target))?;
-        if (self.cancelled)() {
+        let _standing = at(MoveEnd::To, self.reserve_standing(&target, &standing))?;
+        if (self.callbacks.cancelled)() {
             return Err(MoveError { end: MoveEnd::From, error: EntryError::Cancelled }.into());
         }
         let replaced = standing.replaced();
         let folders = match target {
             _ if self.options.dry_run => Vec::new(),
             Target::Place(place) => {
-                self.rename(&source, &place, standing)?;
+                self.rename(&source, &place, &new_paths, standing)?;
                 Vec::new()
             }
-            Target::FoldersMissing(missing) => self.rename_with_folders(&source, missing)?,
+            Target::FoldersMissing(missing) => {
+                self.rename_with_folders(&source, missing, &new_paths)?
+            }
         };
         Ok(MovedEntry { kind: source.entry.kind(), replaced, folders })
     }
@@ -162,10 +196,13 @@ impl<'call> Moving<'call> {
     /// Finds the entry, and checks that it is of a kind that is moved.
     fn find_source(&self) -> Attempt<Source<'call>, EntryError> {
         let path = self.from.as_path();
-        let Located::Complete(place) = place::find(self.root, path)? else {
+        let judged = self.from.judged_as();
+        let Located::Complete(place) = place::find(self.root, path, judged, EntryKind::File)?
+        else {
             return Err(OpenError::NotFound.into());
         };
         let entry = system::hold(&place.folder, &place.name)?;
+        place.check_rules(entry.kind())?;
         check_kind(entry.kind(), path.must_be_directory(), self.options.expected.is_some())?;
         Ok(Source { place, entry })
     }
@@ -177,7 +214,7 @@ impl<'call> Moving<'call> {
         if is_folder && self.is_spelled_in_source() {
             return Err(EntryError::IntoItself.into());
         }
-        let located = match place::find(self.root, path) {
+        let located = match place::find(self.root, path, self.to.judged_as(), source.entry.kind()) {
             Err(OpenError::NotFolder) => Err(EntryError::FileInTheWay),
             located => located.map_err(EntryError::from),
         };
@@ -194,6 +231,35 @@ impl<'call> Moving<'call> {
             return Err(EntryError::IntoItself.into());
         }
         Ok(target)
+    }
+
+    /// Checks that the access rules protect nothing in a folder that is moved, at its old path or at its new one.
+    fn check_protected(
+        &self,
+        source: &Source<'_>,
+        new_paths: &[PathBuf],
+    ) -> Attempt<(), MoveError> {
+        if !source.is_folder() {
+            return Ok(());
+        }
+        let Source { place, entry } = source;
+        let check = |paths| {
+            let at = (&*place.folder, &*place.name);
+            check_nothing_protected(self.root, at, entry, paths, self.callbacks.cancelled)
+        };
+        at(MoveEnd::From, check(place.judged_paths().collect()))?;
+        at(MoveEnd::To, check(new_paths.iter().map(PathBuf::as_path).collect()))
+    }
+
+    /// The paths of the new place for which the access rules hold.
+    fn new_paths(&self, target: &Target<'_>) -> Vec<PathBuf> {
+        match target {
+            Target::Place(place) => place.judged_paths().map(Path::to_owned).collect(),
+            Target::FoldersMissing(missing) => {
+                let asked = PathBuf::from(self.to.judged_as().as_str());
+                iter::once(asked).chain(missing.other_paths().iter().cloned()).collect()
+            }
+        }
     }
 
     fn is_spelled_in_source(&self) -> bool {
@@ -218,11 +284,39 @@ impl<'call> Moving<'call> {
         false
     }
 
-    fn compare(&self, source: &Source<'_>) -> Attempt<Option<put::Compared>, EntryError> {
-        let Some(expected) = self.options.expected else { return Ok(None) };
-        let Source { place, entry, .. } = source;
-        let compared = put::compare(&place.folder, &place.name, entry, expected, self.cancelled)?;
+    fn reserve_source(&self, source: &Source<'_>) -> Attempt<Option<put::Reserved>, EntryError> {
+        let Source { place, entry } = source;
+        let Some(expected) = self.options.expected else { return self.reserve(place, entry) };
+        let compared =
+            put::compare(&place.folder, &place.name, entry, expected, self.callbacks.cancelled)?;
         Ok(Some(compared))
+    }
+
+    fn reserve_standing(
+        &self,
+        target: &Target<'_>,
+        standing: &Standing,
+    ) -> Attempt<Option<put::Reserved>, EntryError> {
+        match (target, standing) {
+            (Target::Place(place), Standing::Replaced(entry)) => self.reserve(place, entry),
+            _ => Ok(None),
+        }
+    }
+
+    /// Waits for writers that are about to replace a file. Where names cannot be exchanged, a writer would not see
+    /// that the file was moved or replaced after its last look, and would put its own one there.
+    ///
+    /// One of several changes does not wait, because a change around it may have locked the file.
+    fn reserve(
+        &self,
+        place: &Place<'_>,
+        entry: &Held,
+    ) -> Attempt<Option<put::Reserved>, EntryError> {
+        let is_one_of_several = self.callbacks.confirm.is_some();
+        if self.options.dry_run || is_one_of_several || entry.kind() != EntryKind::File {
+            return Ok(None);
+        }
+        Ok(put::reserve(&place.folder, &place.name, entry, self.callbacks.cancelled)?)
     }
 
     /// Finds what stands at the new place, and checks that it may be replaced.
@@ -286,11 +380,12 @@ impl<'call> Moving<'call> {
         &self,
         source: &Source<'_>,
         missing: MissingFolders,
+        new_paths: &[PathBuf],
     ) -> Attempt<Vec<String>, MoveError> {
         let mut folders = MadeFolders::none(self.to.as_path());
         let made = folders.make(self.root, missing, self.options.durable);
         let made = at(MoveEnd::To, made.map_err(AttemptError::from));
-        match made.and_then(|place| self.rename(source, &place, Standing::Nothing)) {
+        match made.and_then(|place| self.rename(source, &place, new_paths, Standing::Nothing)) {
             Ok(()) => Ok(folders.paths()),
             Err(error) => {
                 folders.take_back();
@@ -303,11 +398,31 @@ impl<'call> Moving<'call> {
         &self,
         source: &Source<'_>,
         target: &Place<'_>,
+        new_paths: &[PathBuf],
         standing: Standing,
     ) -> Attempt<(), MoveError> {
         let Source { place, entry } = source;
-        let only_this_entry = self.options.expected.is_some();
-        let rename = Rename { source: place, entry, target, only_this_entry };
+        // Access rules have judged the entries of this folder, and of no other.
+        let is_judged = self.root.rules().is_some() && source.is_folder();
+        let only_this_entry = self.options.expected.is_some() || is_judged;
+        let check_entries = || {
+            if !is_judged {
+                return Ok(());
+            }
+            let new_paths = new_paths.iter().map(PathBuf::as_path);
+            let paths = place.judged_paths().chain(new_paths).collect();
+            // It is too late to call it off.
+            let at = (&*target.folder, &*target.name);
+            check_nothing_protected(self.root, at, entry, paths, &|| false)
+        };
+        let rename = Rename {
+            source: place,
+            entry,
+            target,
+            only_this_entry,
+            check_entries: &check_entries,
+            confirm: self.callbacks.confirm,
+        };
         at(MoveEnd::To, rename.run(standing))?;
         if self.options.durable {
             at(MoveEnd::To, sync(place, target))?;

@@ -40,6 +40,10 @@ pub(super) struct Rename<'call> {
     pub(super) target: &'call Place<'call>,
     /// Whether only this very entry may be moved, and no other that another program puts in its place.
     pub(super) only_this_entry: bool,
+    /// Checks the entries of a folder at its new place.
+    pub(super) check_entries: &'call dyn Fn() -> Attempt<(), EntryError>,
+    /// Asked whether the rename may stay, if given.
+    pub(super) confirm: Option<&'call dyn Fn() -> bool>,
 }
 
 impl<'call> Rename<'call> {
@@ -49,24 +53,79 @@ impl<'call> Rename<'call> {
         if !self.is_current() {
             return Err(AttemptError::Raced);
         }
-        let (from, to) = (self.from(), self.to());
         match standing {
             Standing::Nothing => {
-                system::rename_to_free_name(self.entry, from, to)
+                system::rename_to_free_name(self.entry, self.from(), self.to())
                     .map_err(|error| self.refusal(error))?;
-                self.confirm_or_take_back()
-            }
-            Standing::Replaced(replaced) if self.only_this_entry => {
-                over::rename_over_exactly(self.entry, replaced, from, to, &|| self.is_current())
+                self.certify()?;
+                self.check_entries_or(Self::take_back)?;
+                self.confirm_or(Self::take_back)
             }
             Standing::Replaced(replaced) => {
-                // Not every Windows file system replaces a file that is open.
-                drop(replaced);
-                system::rename_over(self.entry, from, to)?;
-                self.confirm_or_take_back()
+                // The rename cannot be taken back.
+                self.confirm_or(|_| Ok(()))?;
+                self.replace(replaced)
             }
-            Standing::SameEntry => self.respell(),
+            Standing::SameEntry => {
+                self.respell()?;
+                self.check_entries_or(Self::respell_back)?;
+                self.confirm_or(Self::respell_back)
+            }
         }
+    }
+
+    fn replace(&self, replaced: Held) -> Attempt<(), EntryError> {
+        let (from, to) = (self.from(), self.to());
+        if self.only_this_entry {
+            let is_current = || self.is_current();
+            return over::rename_over_exactly(self.entry, replaced, from, to, &is_current);
+        }
+        // Not every Windows file system replaces a file that is open.
+        drop(replaced);
+        system::rename_over(self.entry, from, to)?;
+        self.certify()
+    }
+
+    /// Checks the entries of the folder that was renamed, and undoes the rename if they may not stand there. Another call
+    /// may have made one after the first check. One that makes it after this check finds that its path leads elsewhere, and
+    /// takes it away again.
+    fn check_entries_or(
+        &self,
+        undo: fn(&Self) -> Result<(), EntryError>,
+    ) -> Attempt<(), EntryError> {
+        match (self.check_entries)() {
+            // Another program has moved the folder on.
+            Ok(()) | Err(AttemptError::Raced) => Ok(()),
+            Err(refusal) => {
+                undo(self)?;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Asks whether the rename may stay, and otherwise undoes it.
+    fn confirm_or(&self, undo: fn(&Self) -> Result<(), EntryError>) -> Attempt<(), EntryError> {
+        if self.confirm.is_none_or(|confirm| confirm()) {
+            return Ok(());
+        }
+        undo(self)?;
+        Err(EntryError::Cancelled.into())
+    }
+
+    /// Gives the entry its old name again, if it still stands at the new one.
+    fn take_back(&self) -> Result<(), EntryError> {
+        let (to, name) = self.to();
+        if self.entry.is_at(to, name).unwrap_or(false)
+            && system::rename_to_free_name(self.entry, self.to(), self.from()).is_ok()
+        {
+            return Ok(());
+        }
+        Err(EntryError::Kept(name.to_owned()))
+    }
+
+    fn respell_back(&self) -> Result<(), EntryError> {
+        let back = Self { source: self.target, target: self.source, ..*self };
+        back.respell().map_err(|_| EntryError::Kept(self.target.name.clone()))
     }
 
     fn from(&self) -> Named<'call> {
@@ -90,16 +149,16 @@ impl<'call> Rename<'call> {
 
     /// Checks that the right entry stands at the new place, and that both paths still lead to the folders
     /// in which the rename was made; otherwise takes the rename back.
-    fn confirm_or_take_back(&self) -> Attempt<(), EntryError> {
+    fn certify(&self) -> Attempt<(), EntryError> {
         let (to, name) = self.to();
+        let only_this_entry = self.only_this_entry || self.confirm.is_some();
         let is_right = match system::hold(to, name) {
             // Another program has moved it on, or removed it.
             Err(OpenError::NotFound) => true,
             Err(_) => false,
             // An entry of its kind that was put in its place a moment before is moved as well.
             Ok(found) => {
-                found.is_same(self.entry)
-                    || !self.only_this_entry && found.kind() == self.entry.kind()
+                found.is_same(self.entry) || !only_this_entry && found.kind() == self.entry.kind()
             }
         };
         if is_right && self.is_current() {

@@ -21,7 +21,7 @@ fn rename(
     to: &str,
     options: MoveOptions,
 ) -> Result<MovedEntry, MoveError> {
-    sandbox.move_entry(&path(from), &path(to), &options, &|| false)
+    sandbox.move_entry(&path(from), &path(to), &options, Callbacks::without_confirm(&|| false))
 }
 
 /// The end at fault and the error.
@@ -140,7 +140,12 @@ fn a_move_that_fails_or_is_tried_leaves_no_folder() {
     in_each_tier(|root, sandbox| {
         let trial = MoveOptions { dry_run: true, ..PLAIN };
         assert_eq!(rename(sandbox, "a", "x/y/z", trial).unwrap().folders, Vec::<String>::new());
-        let called_off = sandbox.move_entry(&path("a"), &path("x/y/z"), &PLAIN, &|| true);
+        let called_off = sandbox.move_entry(
+            &path("a"),
+            &path("x/y/z"),
+            &PLAIN,
+            Callbacks::without_confirm(&|| true),
+        );
         assert!(matches!(called_off, Err(MoveError { error: EntryError::Cancelled, .. })));
         let (end, error) = refused(sandbox, "a", "b/y/z", PLAIN);
         assert!(matches!((end, error), (MoveEnd::To, EntryError::FileInTheWay)));
@@ -301,7 +306,65 @@ mod on_unix {
         }
     }
 
+    #[test]
+    fn a_move_does_not_wait_for_the_change_around_it_that_has_replaced_the_file() {
+        in_each_tier(|root, sandbox| {
+            let move_on = || {
+                let begun = std::time::Instant::now();
+                let callbacks = Callbacks { cancelled: &|| false, confirm: Some(&|| true) };
+                sandbox.move_entry(&path("a"), &path("c"), &PLAIN, callbacks).unwrap();
+                begun.elapsed() < std::time::Duration::from_millis(900)
+            };
+            let content = crate::sandbox::NewContent {
+                bytes: b"new",
+                overwrite: true,
+                expected: None,
+                durable: false,
+                executable: None,
+            };
+            let callbacks = Callbacks { cancelled: &|| false, confirm: Some(&move_on) };
+            sandbox.replace_file(&path("a"), &content, callbacks).unwrap();
+            assert_eq!((read(root, "a"), read(root, "c").as_deref()), (None, Some("new")));
+        });
+    }
+
     /// A file system without renames that replace nothing.
+    #[test]
+    fn without_an_exclusive_rename_an_entry_is_linked_to_its_new_name_alone() {
+        in_each_tier(|root, sandbox| {
+            symlink("a", root.join("link")).unwrap();
+            let folder = &sandbox.directory;
+            let rename = |from: &str, to: &str| {
+                let entry = system::hold(folder, from.as_ref()).unwrap();
+                system::rename_in_two_steps(&entry, (folder, from.as_ref()), (folder, to.as_ref()))
+            };
+            for from in ["a", "link", "d"] {
+                let to = format!("new {from}");
+                let entry = system::hold(folder, from.as_ref()).unwrap();
+                rename(from, &to).unwrap();
+                assert!(entry.is_at(folder, to.as_ref()).unwrap());
+                assert_eq!(rename(&to, "b"), Err(rustix::io::Errno::EXIST));
+            }
+            assert_eq!(names(root), ["b", "new a", "new d", "new link"]);
+            assert_eq!(read(root, "b").as_deref(), Some("b"));
+        });
+    }
+
+    #[test]
+    fn without_an_exclusive_rename_another_entry_at_the_old_name_is_moved_whole() {
+        in_each_tier(|root, sandbox| {
+            let folder = &sandbox.directory;
+            let entry = system::hold(folder, "a".as_ref()).unwrap();
+            // Another program puts a file there.
+            fs::rename(root.join("b"), root.join("a")).unwrap();
+            let (from, to) = ((folder, "a".as_ref()), (folder, "new".as_ref()));
+            system::rename_in_two_steps(&entry, from, to).unwrap();
+            assert_eq!(names(root), ["d", "new"]);
+            assert_eq!(read(root, "new").as_deref(), Some("b"));
+        });
+    }
+
+    /// A file system without hard links.
     #[test]
     fn without_an_exclusive_rename_an_empty_entry_keeps_the_new_name() {
         in_each_tier(|root, sandbox| {

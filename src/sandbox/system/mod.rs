@@ -38,14 +38,15 @@ pub(super) use unix::change::{
 pub(super) use unix::error::open_error;
 #[cfg(unix)]
 pub(super) use unix::folder::{
-    entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder,
+    entry_facts, file_id, folder_id, is_short_name, kind_at, make_folder, remove_folder,
+    sync_folder,
 };
 #[cfg(unix)]
 pub(super) use unix::handle::Directory;
 #[cfg(unix)]
 pub(super) use unix::held::Held;
 #[cfg(all(unix, test))]
-pub(super) use unix::held::rename_over_placeholder;
+pub(super) use unix::held::{rename_in_two_steps, rename_over_placeholder};
 #[cfg(unix)]
 pub(super) use unix::inside::part_beneath;
 #[cfg(target_os = "linux")]
@@ -65,7 +66,10 @@ pub(super) use windows::{
         remove_name, rename_over, rename_to_free_name,
     },
     error::is_locked,
-    folder::{entry_facts, file_id, folder_id, kind_at, make_folder, remove_folder, sync_folder},
+    folder::{
+        entry_facts, file_id, folder_id, is_short_name, kind_at, make_folder, remove_folder,
+        sync_folder,
+    },
     handle::Directory,
     held::Held,
     list::visit_entries,

@@ -150,7 +150,8 @@ fn escaped(text: &str, old: &str) -> Option<Range<usize>> {
 
 /// The lines that share most with a text: at least a third of its telling lines, or half of the words of its
 /// longest one. Lines count from 0.
-fn most_alike(text: &str, old: &str) -> Option<Range<usize>> {
+#[must_use]
+pub fn most_alike(text: &str, old: &str) -> Option<Range<usize>> {
     let first = by_lines(text, old).or_else(|| by_words(text, old))?;
     let height = isize::try_from(old.lines().count()).unwrap_or(isize::MAX);
     let end = usize::try_from(first.saturating_add(height)).unwrap_or(0);
@@ -230,7 +231,9 @@ fn at(text: &str, span: Range<usize>, difference: Difference) -> Closest {
     of_lines(text, lines_of(text, span), difference)
 }
 
-fn of_lines(text: &str, lines: Range<usize>, difference: Difference) -> Closest {
+/// Lines of a text, from 0, cut to [`MAX_LINES`] and [`MAX_UNITS`].
+#[must_use]
+pub fn of_lines(text: &str, lines: Range<usize>, difference: Difference) -> Closest {
     let shown = text.split_inclusive('\n').skip(lines.start).take(lines.len().min(MAX_LINES));
     let mut units = 0;
     let shown: String = shown

@@ -49,8 +49,8 @@ pub fn explain(text: &str, old: &str, closest: Option<&Closest>) -> String {
     format!("does not occur in the file; {hint}")
 }
 
-/// Some models cannot write such a character, however often they are told.
-fn way_out_of(difference: Difference) -> &'static str {
+/// What else to do about a difference. Some models cannot write such a character, however often they are told.
+pub fn way_out_of(difference: Difference) -> &'static str {
     match difference {
         Difference::Lookalike | Difference::UnicodeForm => {
             "; send that character, or quote a part of the text without it"
@@ -59,7 +59,8 @@ fn way_out_of(difference: Difference) -> &'static str {
     }
 }
 
-fn in_words(difference: Difference) -> &'static str {
+/// A difference that a folding explains.
+pub fn in_words(difference: Difference) -> &'static str {
     match difference {
         Difference::TrailingWhitespace => "spaces or tabs at the end of a line",
         Difference::Indentation => "the indentation",
@@ -89,7 +90,7 @@ fn first_difference(text: &str, old: &str, closest: &Closest) -> Option<String> 
             continue;
         }
         let number = closest.start_line + index as u64;
-        return Some(difference_at(number, line, start + same, there));
+        return Some(difference_at(number, line, start + same, there, "old_string"));
     }
     None
 }
@@ -114,7 +115,9 @@ fn start_in(line: &str, wanted: &str, is_only: bool) -> usize {
     if wanted.starts_with(is_blank) { line[..at].trim_end_matches(is_blank).len() } else { at }
 }
 
-fn difference_at(number: u64, line: &str, at: usize, there: &str) -> String {
+/// A difference in a line of the file, from the offset `at` on. `there` is what was sent in its place, and `sent` the
+/// name of that text.
+pub fn difference_at(number: u64, line: &str, at: usize, there: &str, sent: &str) -> String {
     let is_blank = |character: char| matches!(character, ' ' | '\t');
     let here = &line[at..];
     // Of a run of blanks the whole is told.
@@ -126,15 +129,15 @@ fn difference_at(number: u64, line: &str, at: usize, there: &str) -> String {
     let is_about_blanks = (here.starts_with(is_blank) || there.starts_with(is_blank))
         && is_of_ascii(here)
         && is_of_ascii(there);
-    let (start, found, sent) = if is_about_blanks {
+    let (start, found, wanted) = if is_about_blanks {
         let found = format!("{blanks}{}", &here[..run(here)]);
-        let sent = format!("{blanks}{}", &there[..run(there)]);
-        (at - before, blanks_in_words(&found), blanks_in_words(&sent))
+        let wanted = format!("{blanks}{}", &there[..run(there)]);
+        (at - before, blanks_in_words(&found), blanks_in_words(&wanted))
     } else {
         (at, character_in_words(here), character_in_words(there))
     };
     let column = line[..start].encode_utf16().count() + 1;
-    format!("in line {number}, column {column}, the file has {found} where old_string has {sent}")
+    format!("in line {number}, column {column}, the file has {found} where {sent} has {wanted}")
 }
 
 fn blanks_in_words(blanks: &str) -> String {

@@ -81,6 +81,18 @@ fn by_line<'text>(text: &'text str, trim: impl Fn(&'text str) -> &'text str) -> 
 }
 
 fn lookalikes_folded(text: &str) -> String {
+    fold_lookalikes(text, "")
+}
+
+/// The text with typographic quotes, dashes, ellipses and blanks as the ASCII characters that they look like, and
+/// without invisible characters.
+pub fn plain_lookalikes(text: &str) -> String {
+    fold_lookalikes(text, " ")
+}
+
+/// `blank` takes the place of each space other than a line or paragraph separator; of a plain space or a tab
+/// only if it is empty.
+fn fold_lookalikes(text: &str, blank: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -94,7 +106,8 @@ fn lookalikes_folded(text: &str) -> String {
             '\r' | '\u{000B}' | '\u{000C}' | '\u{0085}' | '\u{2028}' | '\u{2029}' => {
                 folded.push(character);
             }
-            blank if blank.is_whitespace() => {}
+            ' ' | '\t' if !blank.is_empty() => folded.push(character),
+            space if space.is_whitespace() => folded.push_str(blank),
             // Zero width non-joiner and joiner.
             '\u{200C}' | '\u{200D}' => {}
             hidden if is_invisible(hidden) => {}

@@ -29,6 +29,28 @@ pub fn alone<T>(
     }
 }
 
+/// Does `work` while no other edit of any of these files is at work. `work` is told whether it had to wait: then other
+/// files may stand there by now.
+pub fn all_alone<T>(mut ids: Vec<FileId>, work: impl FnOnce(bool) -> T) -> T {
+    // All take their turns in one order, so that no two wait for each other.
+    ids.sort_unstable();
+    ids.dedup();
+    let turns: Vec<_> = ids.into_iter().map(Turn::of).collect();
+    let mut has_waited = false;
+    let held: Vec<_> = turns
+        .iter()
+        .map(|turn| {
+            turn.lock.try_lock().unwrap_or_else(|_| {
+                has_waited = true;
+                turn.wait()
+            })
+        })
+        .collect();
+    let done = work(has_waited);
+    drop(held);
+    done
+}
+
 /// A place in the queue of one file.
 struct Turn {
     id: FileId,

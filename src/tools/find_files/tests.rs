@@ -413,7 +413,7 @@ fn tree_with_rules() -> impl Strategy<Value = Vec<(String, String)>> {
     ];
     let lines = prop::collection::vec(line, 0..3).prop_map(|lines| lines.join("\n"));
     let path = prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"));
-    prop::collection::vec((path, lines), 0..40)
+    prop::collection::vec((path, lines), 0..20)
 }
 
 proptest! {
@@ -425,7 +425,7 @@ proptest! {
         patterns in prop::collection::vec(glob(), 1..3),
         include_hidden in any::<bool>(),
         default_excludes in any::<bool>(),
-        max_results in 1_usize..5,
+        max_results in 2_usize..6,
     ) {
         let ws = tempfile::tempdir().unwrap();
         for (file, lines) in &files {

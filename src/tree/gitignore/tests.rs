@@ -3,13 +3,13 @@
 use super::*;
 use std::path::Path;
 
+use crate::glob::Verdict;
 use crate::tree::pattern_list::PatternListBuilder;
-use crate::tree::patterns::Verdict;
 
 /// Whether the lines of a root's `.gitignore` ignore a path; that of a folder ends in `/`.
 fn ignores(lines: &str, path: &str) -> bool {
     let mut list = PatternListBuilder::new(Path::new(""));
-    for pattern in super::lines(lines.as_bytes()).filter_map(|line| pattern_of(line).unwrap()) {
+    for pattern in super::lines(lines.as_bytes()).flat_map(|line| patterns_of(line).unwrap()) {
         let _ = list.push(&pattern);
     }
     let (list, finished) = list.finish();
@@ -55,6 +55,28 @@ fn two_stars_span_folders() {
         assert!(ignores("a/**/b", path), "{path}");
     }
     assert!(!ignores("a/**/b", "ab"));
+}
+
+#[test]
+fn two_stars_after_a_text_span_folders_too() {
+    for path in ["ab", "ax/b", "ax/y/b", "a/b", "a/x/b"] {
+        assert!(ignores("a**/b", path), "{path}");
+        assert!(!ignores("*\n!/a**/b", path), "{path}");
+    }
+    assert!(!ignores("a**/b", "x/ab"));
+    assert!(ignores("x/a**/b/", "x/ay/b/"));
+    assert!(!ignores("?a**/b", "xay/z/b"));
+    assert!(ignores("a**/", "x/ab/"));
+    assert!(ignores("x/a**/", "x/ab/"));
+    assert!(!ignores("x/a**/", "x/a"));
+}
+
+#[test]
+fn two_slashes_at_the_end_match_nothing() {
+    for path in ["a/", "x/a/", "a/x/"] {
+        assert!(!ignores("**//\na//\n/*//  ", path), "{path}");
+    }
+    assert!(ignores("a**//", "a/"));
 }
 
 #[test]

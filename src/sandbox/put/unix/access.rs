@@ -4,8 +4,8 @@
 use std::fs::File;
 
 use rustix::fs::{
-    Gid, Mode, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fremovexattr, fsetxattr,
-    fstat,
+    Gid, Mode, Uid, XattrFlags, fchmod, fchown, fgetxattr, fgetxattr_query, flistxattr,
+    flistxattr_query, fremovexattr, fsetxattr, fstat,
 };
 
 use super::draft::Draft;
@@ -27,17 +27,19 @@ pub(super) const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 /// The access list of Linux: the rights of further users and groups.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Begins a draft with the rights of the file that it is to displace.
+/// Begins a draft with the rights of the file that it is to displace, and to be executed if that is wanted.
 pub(super) fn begin_alike<'folder>(
     begin: BeginWith<'_, 'folder>,
     old: &Old,
+    executable: Option<bool>,
 ) -> Result<Option<Draft<'folder>>, PutError> {
     let Some(draft) = begin(PRIVATE).map_err(put_error)? else { return Ok(None) };
-    let Bits::Refused(wanted) = take_over(&draft.file, &old.file)? else { return Ok(Some(draft)) };
+    let taken = take_over(&draft.file, &old.file, executable)?;
+    let Bits::Refused(wanted) = taken else { return Ok(Some(draft)) };
     // Some file systems change no bits, but still take them, less the umask, when a file is made.
     drop(draft);
     let Some(draft) = begin(wanted).map_err(put_error)? else { return Ok(None) };
-    take_over(&draft.file, &old.file)?;
+    take_over(&draft.file, &old.file, executable)?;
     let given = mode_of(&draft.file).map_err(put_error)?;
     if wanted.contains(given) { Ok(Some(draft)) } else { Err(not_kept()) }
 }
@@ -53,15 +55,25 @@ enum Bits {
 }
 
 /// Gives a file the owner, access list, permission bits and other attributes of another.
-fn take_over(file: &File, old: &File) -> Result<Bits, PutError> {
+fn take_over(file: &File, old: &File, executable: Option<bool>) -> Result<Bits, PutError> {
     let kept = take_over_owner(file, old).map_err(put_error)?;
     take_over_access_list(file, old, kept)?;
     copy_attributes(old, file, kept);
-    let wanted = kept.bits(mode_of(old).map_err(put_error)?);
+    let wanted = with_execute(kept.bits(mode_of(old).map_err(put_error)?), executable);
     if mode_of(file).map_err(put_error)? == wanted {
         return Ok(Bits::Given);
     }
     Ok(if fchmod(file, wanted).is_ok() { Bits::Given } else { Bits::Refused(wanted) })
+}
+
+/// A mode with the right to execute for everyone who may read, or for nobody.
+fn with_execute(mode: Mode, executable: Option<bool>) -> Mode {
+    const EXECUTE: Mode = Mode::XUSR.union(Mode::XGRP).union(Mode::XOTH);
+    match executable {
+        Some(true) => mode | Mode::from_raw_mode(mode.as_raw_mode() >> 2) & EXECUTE,
+        Some(false) => mode - EXECUTE,
+        None => mode,
+    }
 }
 
 fn mode_of(file: &File) -> rustix::io::Result<Mode> {
@@ -119,14 +131,11 @@ impl Ownership {
 /// The list has entries for the file's owner and group. If those are not kept, it would give the
 /// rights of one group to another.
 fn take_over_access_list(file: &File, old: &File, kept: Ownership) -> Result<(), PutError> {
-    let mut list = vec![0; MAX_ATTRIBUTE_BYTES];
-    let taken = match fgetxattr(old, ACCESS_LIST, &mut list[..]) {
+    let taken = match attribute(old, ACCESS_LIST) {
         Ok(_) if !kept.is_kept() => return Err(not_kept()),
-        Ok(length) => fsetxattr(file, ACCESS_LIST, &list[..length], XattrFlags::empty()),
+        Ok(list) => fsetxattr(file, ACCESS_LIST, &list, XattrFlags::empty()),
         // The folder may have given the new file a list.
-        Err(_) if fgetxattr(file, ACCESS_LIST, &mut list[..]).is_ok() => {
-            fremovexattr(file, ACCESS_LIST)
-        }
+        Err(_) if attribute(file, ACCESS_LIST).is_ok() => fremovexattr(file, ACCESS_LIST),
         Err(_) => Ok(()),
     };
     taken.map_err(|_| not_kept())
@@ -150,10 +159,9 @@ fn copy_attributes(from: &File, to: &File, kept: Ownership) {
             let _ = fremovexattr(to, &name[..]);
         }
     }
-    let mut value = vec![0; MAX_ATTRIBUTE_BYTES];
     for name in wanted.iter().filter(|name| is_copied(name)) {
-        if let Ok(length) = fgetxattr(from, &name[..], &mut value[..]) {
-            let _ = fsetxattr(to, &name[..], &value[..length], XattrFlags::empty());
+        if let Ok(value) = attribute(from, name) {
+            let _ = fsetxattr(to, &name[..], &value, XattrFlags::empty());
         }
     }
 }
@@ -161,7 +169,21 @@ fn copy_attributes(from: &File, to: &File, kept: Ownership) {
 /// Linux' limit for all names of a file's attributes together, and also for one value, in bytes.
 const MAX_ATTRIBUTE_BYTES: usize = 64 << 10;
 
+/// The value of an attribute. Few files have any, and memory for the longest costs more than asking for it.
+fn attribute(file: &File, name: &[u8]) -> rustix::io::Result<Vec<u8>> {
+    if fgetxattr_query(file, name)? == 0 {
+        return Ok(Vec::new());
+    }
+    let mut value = vec![0; MAX_ATTRIBUTE_BYTES];
+    let length = fgetxattr(file, name, &mut value[..])?;
+    value.truncate(length);
+    Ok(value)
+}
+
 pub(super) fn attribute_names(file: &File) -> Vec<Vec<u8>> {
+    if matches!(flistxattr_query(file), Ok(0) | Err(_)) {
+        return Vec::new();
+    }
     let mut names = vec![0; MAX_ATTRIBUTE_BYTES];
     let length = flistxattr(file, &mut names[..]).unwrap_or(0);
     let names = names[..length].split(|&byte| byte == 0);

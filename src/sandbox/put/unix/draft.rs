@@ -11,9 +11,8 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, fstat, linkat, op
 use rustix::io::Errno;
 
 use super::old::Old;
-use super::settle::settle;
 use crate::sandbox::file::FileFacts;
-use crate::sandbox::put::content::{NewContent, WriteChecks};
+use crate::sandbox::put::content::NewContent;
 use crate::sandbox::put::error::{Flaw, PutError, Stray};
 use crate::sandbox::system::Directory;
 use crate::sandbox::system::unix::error::is_refused;
@@ -23,9 +22,6 @@ use crate::sandbox::system::unix::held::{
 };
 use crate::sandbox::system::unix::{Writers, link_unnamed, open_unnamed};
 use crate::sandbox::temporary::{self, Identity};
-
-/// Read and write for everyone, less the umask.
-pub(super) const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
 /// A new file on its way to its name. Dropped, it leaves nothing.
 pub(super) struct Draft<'folder> {
@@ -124,16 +120,18 @@ impl<'folder> Draft<'folder> {
     pub(super) fn rename_exclusively(&mut self, name: &OsStr) -> rustix::io::Result<()> {
         let Some(temporary) = &self.name else { return Err(Errno::NOENT) };
         match rename_exclusively(self.folder, temporary, name) {
-            Ok(()) => {
+            // There is no exclusive rename here. A hard link is exclusive, too.
+            Err(error) if is_refused(error) => {
+                linkat(self.folder, temporary, self.folder, name, AtFlags::empty())?;
+                let temporary = self.name.take().unwrap_or_default();
+                self.remove(&temporary, &|| false);
+                Ok(())
+            }
+            renamed => {
+                renamed?;
                 self.name = None;
                 Ok(())
             }
-            // There is no exclusive rename here. A hard link is exclusive, too, and dropping the
-            // draft removes the temporary name.
-            Err(error) if is_refused(error) => {
-                linkat(self.folder, temporary, self.folder, name, AtFlags::empty())
-            }
-            Err(error) => Err(error),
         }
     }
 
@@ -170,18 +168,6 @@ impl<'folder> Draft<'folder> {
         Ok(())
     }
 
-    /// Checks, now that the file is visible, that it is where it was meant to be and reaches the disk;
-    /// otherwise takes it away.
-    pub(super) fn make_certain(
-        &mut self,
-        name: &OsStr,
-        content: &NewContent<'_>,
-        checks: WriteChecks<'_>,
-    ) -> Result<(), PutError> {
-        let settled = settle(self.folder, content, checks);
-        settled.map_err(|error| self.take_away(name, content, error))
-    }
-
     /// Takes the file away from its final name because of an error, and gives the error to answer with.
     pub(super) fn take_away(
         &mut self,
@@ -209,6 +195,7 @@ impl<'folder> Draft<'folder> {
         }
         match error {
             PutError::System(error) => Flaw::Unsynced(error).into(),
+            PutError::Cancelled => error.with(Stray::Standing),
             _ => Flaw::Moved.into(),
         }
     }
@@ -237,7 +224,7 @@ impl<'folder> Draft<'folder> {
     /// the lease lives, no other program can open the file unnoticed.
     ///
     /// A program that only reads the file is soon done with it, so this waits a moment.
-    fn users(&self, content: &NewContent<'_>) -> Option<Writers<'_>> {
+    pub(super) fn users(&self, content: &NewContent<'_>) -> Option<Writers<'_>> {
         const MAX_WAIT: Duration = Duration::from_millis(100);
         let begun = Instant::now();
         let lease = loop {
@@ -254,6 +241,12 @@ impl<'folder> Draft<'folder> {
         let is_linked = fstat(&self.file).is_ok_and(|stat| stat.st_nlink > 1);
         let is_unused = is_linked || self.holds_only(content.bytes) && !lease.are_present();
         is_unused.then_some(lease)
+    }
+
+    /// Whether another program has written to the file, which was visible.
+    pub(super) fn is_used_by_others(&self, content: &NewContent<'_>) -> bool {
+        let size = self.file.metadata().map(|metadata| metadata.len()).ok();
+        size != Some(content.bytes.len() as u64) || !self.holds_only(content.bytes)
     }
 
     /// Whether the file holds just these bytes, or the first of them.

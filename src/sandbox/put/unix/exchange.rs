@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::renameat;
 
 use super::draft::{Draft, keep};
@@ -11,6 +12,7 @@ use super::error::put_error;
 use super::old::Old;
 use super::settle::{check_place, settle, sync_if_durable};
 use super::take_back::take_back;
+use super::write_back::write_back;
 use crate::sandbox::put::content::{NewContent, WriteChecks};
 use crate::sandbox::put::error::{Flaw, PutError, Stray, WriteError};
 use crate::sandbox::system::Directory;
@@ -30,28 +32,61 @@ pub(super) fn exchange(
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
+    let spare = spare_handles(folder, checks)?;
     match exchange_names(folder, &temporary, name) {
         Ok(()) => {}
-        Err(error) if is_refused(error) => return rename_over(draft, name, old, content, checks),
+        Err(error) if is_refused(error) => {
+            drop(spare);
+            return rename_over(draft, name, old, content, checks);
+        }
         Err(error) => return Err(put_error(error)),
     }
     // From here on a file of another program may stand at the temporary name.
     draft.name = None;
-    match certify(folder, &temporary, old, content, checks) {
-        Ok(writers) => match remove_old(&draft, &temporary, old, writers.as_ref()) {
-            Removal::Stayed => {
-                drop(writers);
-                let error = PutError::Refused(WriteError::BeingWritten);
-                Err(take_back(&mut draft, &temporary, name, content, error))
-            }
-            // If the system refuses, a later sweep removes the file.
-            Removal::Removed | Removal::Another | Removal::Refused(_) => Ok(()),
-            Removal::Displaced(name) => {
-                Err(Flaw::Beside(Stray::Displaced(keep(folder, &name))).into())
-            }
-        },
-        Err(error) => Err(take_back(&mut draft, &temporary, name, content, error)),
+    let certified = certify(folder, &temporary, old, content, checks);
+    let certified = certified.and_then(|writers| match checks.confirm() {
+        Ok(()) => Ok((writers, None)),
+        // The file that stands there is the other program's by now, so the old one is not put back.
+        Err(error) if draft.is_used_by_others(content) => Ok((writers, Some(error))),
+        Err(error) => Err(error),
+    });
+    let (writers, refusal) = match certified {
+        Ok(certified) => certified,
+        Err(error) => {
+            drop(spare);
+            return Err(take_back(&mut draft, &temporary, name, content, error));
+        }
+    };
+    let is_confirmed = checks.callbacks.confirm.is_some();
+    let stray = match remove_old(&draft, &temporary, old, writers.as_ref()) {
+        // The caller has made other changes since, and this one must not be taken back any more.
+        Removal::Stayed if is_confirmed => Some(Stray::Awaited(keep(folder, &temporary))),
+        Removal::Stayed => {
+            drop(writers);
+            let error = PutError::Refused(WriteError::BeingWritten);
+            return Err(take_back(&mut draft, &temporary, name, content, error));
+        }
+        // If the system refuses, a later sweep removes the file.
+        Removal::Removed | Removal::Another | Removal::Refused(_) => None,
+        Removal::Displaced(name) => Some(Stray::Displaced(keep(folder, &name))),
+    };
+    match (refusal, stray) {
+        (Some(refusal), stray) => Err(refusal.with(stray.unwrap_or(Stray::Standing))),
+        (None, Some(stray)) => Err(Flaw::Beside(stray).into()),
+        (None, None) => Ok(()),
     }
+}
+
+/// As many handles as taking a replacement back takes, held until then: nested changes may use up all others.
+fn spare_handles(
+    folder: &Directory,
+    checks: WriteChecks<'_>,
+) -> Result<[Option<OwnedFd>; 2], PutError> {
+    if checks.callbacks.confirm.is_none() {
+        return Ok([None, None]);
+    }
+    let spare = || folder.as_fd().try_clone_to_owned().map(Some).map_err(PutError::System);
+    Ok([spare()?, spare()?])
 }
 
 /// Checks that the displaced file is the old one, and that all other conditions hold. Until the
@@ -101,7 +136,7 @@ fn remove_old(
     remove(draft.folder, temporary, old.held.id, fresh, &must_stay)
 }
 
-/// Renames the draft over the old file.
+/// Renames the draft over the old file. If a check fails afterwards, writes the old bytes back.
 ///
 /// The old file is examined once more just before the rename. If another program puts another
 /// entry at the name between the two steps, the rename replaces that entry.
@@ -114,15 +149,29 @@ pub(super) fn rename_over(
 ) -> Result<(), PutError> {
     let folder = draft.folder;
     let Some(temporary) = draft.name.clone() else { return Err(PutError::Raced) };
+    let must_last = checks.callbacks.confirm.is_none();
+    if !must_last {
+        old.check_readable()?;
+    }
     let _writers = examine(folder, name, old, content)?;
     check_place(folder, checks)?;
     let links = links_of(old);
+    let spare = spare_handles(folder, checks)?;
     renameat(folder, &temporary, folder, name).map_err(put_error)?;
     draft.name = None;
-    if content.expected.is_some() && links.is_some() && links_of(old) == links {
+    let is_compared = content.expected.is_some() || !must_last;
+    if is_compared && links.is_some() && links_of(old) == links {
         return Err(Flaw::ReplacedAnother.into());
     }
-    sync_if_durable(folder, content).map_err(|error| Flaw::Unsynced(error).into())
+    match sync_if_durable(folder, content) {
+        Err(error) if must_last => Err(Flaw::Unsynced(error).into()),
+        synced => {
+            synced.map_err(PutError::System).and_then(|()| checks.confirm()).map_err(|error| {
+                drop(spare);
+                write_back(&draft, name, old, content, error)
+            })
+        }
+    }
 }
 
 /// How many names the old file has, where the system says.

@@ -3,9 +3,9 @@
 
 use std::ffi::OsStr;
 
-use super::draft::{Draft, NEW_FILE};
+use super::draft::Draft;
 use super::error::put_error;
-use super::settle::settle;
+use super::{created_or_taken_away, new_file_mode, settle_new};
 use crate::sandbox::put::content::{Created, NewContent, Visibility, WriteChecks};
 use crate::sandbox::put::error::PutError;
 use crate::sandbox::system::Directory;
@@ -18,14 +18,9 @@ pub(super) fn create(
     content: &NewContent<'_>,
     checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
-    let mut draft = Draft::at(folder, name, NEW_FILE).map_err(put_error)?;
-    let written = draft.fill(content, checks.cancelled).and_then(|()| {
-        let after = draft.facts()?;
-        settle(folder, content, checks)?;
-        Ok(Created { after, visibility: Visibility::Gradual })
-    });
-    match written {
-        Ok(created) => Ok(created),
-        Err(error) => Err(draft.take_away(name, content, error)),
-    }
+    let mut draft = Draft::at(folder, name, new_file_mode(content)).map_err(put_error)?;
+    let created = draft
+        .fill(content, checks.callbacks.cancelled)
+        .and_then(|()| settle_new(&mut draft, content, Visibility::Gradual, checks));
+    created_or_taken_away(draft, name, content, created)
 }

@@ -21,11 +21,12 @@
 //!    old's rights, and stands at the temporary. No reader of the target sees a change.
 //! 2. *Exchanged.* The two names were exchanged in one step. The draft stands at the target and is
 //!    visible. Now the file that the exchange has brought to the temporary is examined.
-//! 3. *Done*, if four conditions hold: that file is old; old still has the expected bytes; no
-//!    program has old open for writing or waits to open it so; and the folder is still where it
-//!    was (`certify` in `exchange.rs`). The second and the third are checked only if a digest is
-//!    expected. A lease checks the third, and makes new writers wait until old is gone. Then old
-//!    is removed ([`held::remove`](crate::sandbox::system::unix::held::remove)).
+//! 3. *Done*, if five conditions hold: that file is old; old still has the expected bytes; no
+//!    program has old open for writing or waits to open it so; the folder is still where it was;
+//!    and the caller confirms it (`exchange.rs`). The second and the third are checked
+//!    only if a digest is expected. A lease checks the third, and makes new writers wait until old is
+//!    gone. Then old is removed ([`held::remove`](crate::sandbox::system::unix::held::remove)). If the
+//!    caller has confirmed and a writer waits by then, old is kept instead.
 //! 4. *Taking back*, otherwise ([`take_back`]). The file at the temporary belongs where the draft
 //!    is now. Another program may have moved the draft meanwhile, or put a file over it. Without
 //!    the exchange it would have done that to the displaced file. So one more exchange puts the
@@ -49,9 +50,11 @@
 //! gap stays.
 //!
 //! In two cases the draft is renamed over the target instead of exchanged: if the file system
-//! cannot exchange names, and if neither a digest is expected nor durability is wanted
-//! ([`NewContent`]). Then the rename replaces any file or link that stands at the target in that
-//! moment.
+//! cannot exchange names, and if neither a digest is expected nor durability nor a confirmation is
+//! wanted ([`NewContent`]). Then the rename replaces any file or link that stands at the target in
+//! that moment. If the caller does not confirm it, old's bytes are written anew to a file that is
+//! renamed over the draft (`write_back.rs`). Leases leave a gap there, too: what a program writes to
+//! the draft between the last comparison and that rename is lost.
 //!
 //! A file is never unlinked by a name that another program knows. It is first renamed to a new random
 //! name, and unlinked only if the right file then stands at that name.
@@ -61,16 +64,17 @@ use std::ffi::OsStr;
 use rustix::fs::{Access, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+use self::draft::Draft;
 pub(in crate::sandbox) use self::draft::keep;
-use self::draft::{Draft, NEW_FILE};
 pub(in crate::sandbox) use self::error::put_error;
 use self::exchange::{exchange, rename_over};
 use self::old::Old;
+use self::settle::settle;
 pub(in crate::sandbox) use self::sweep::sweep;
 #[cfg(test)]
 pub(in crate::sandbox) use self::sweep::sweep_now;
 use super::content::{Created, Expected, NewContent, Replaced, Visibility, WriteChecks};
-use super::error::{PutError, WriteError};
+use super::error::{PutError, Stray, WriteError};
 use crate::hash::Sha256Digest;
 use crate::sandbox::system::unix::change::{check_access, check_may_change};
 use crate::sandbox::system::unix::error::is_refused;
@@ -87,6 +91,7 @@ pub(in crate::sandbox) mod old;
 mod settle;
 mod sweep;
 mod take_back;
+mod write_back;
 
 /// Puts a new file at a name where nothing stands.
 pub(super) fn create(
@@ -95,8 +100,8 @@ pub(super) fn create(
     content: &NewContent<'_>,
     checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
-    if let Some(mut draft) = Draft::unnamed(folder, NEW_FILE).map_err(put_error)? {
-        draft.fill(content, checks.cancelled)?;
+    if let Some(mut draft) = Draft::unnamed(folder, new_file_mode(content)).map_err(put_error)? {
+        draft.fill(content, checks.callbacks.cancelled)?;
         match draft.link_at(name) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}
@@ -116,8 +121,8 @@ fn create_named(
     checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
     refuse_append_only(folder)?;
-    let mut draft = Draft::named(folder, NEW_FILE).map_err(put_error)?;
-    draft.fill(content, checks.cancelled)?;
+    let mut draft = Draft::named(folder, new_file_mode(content)).map_err(put_error)?;
+    draft.fill(content, checks.callbacks.cancelled)?;
     match draft.rename_exclusively(name) {
         Err(error) if is_refused(error) => in_place::create(folder, name, content, checks),
         renamed => {
@@ -134,9 +139,37 @@ fn finish(
     content: &NewContent<'_>,
     checks: WriteChecks<'_>,
 ) -> Result<Created, PutError> {
-    draft.make_certain(name, content, checks)?;
-    let after = draft.facts().map_err(|error| draft.take_away(name, content, error))?;
-    Ok(Created { after, visibility: Visibility::Atomic })
+    let created = settle_new(&mut draft, content, Visibility::Atomic, checks);
+    created_or_taken_away(draft, name, content, created)
+}
+
+/// Completes a new file that stands, filled, at its final name.
+fn settle_new(
+    draft: &mut Draft<'_>,
+    content: &NewContent<'_>,
+    visibility: Visibility,
+    checks: WriteChecks<'_>,
+) -> Result<Created, PutError> {
+    let after = draft.facts()?;
+    settle(draft.folder, content, checks)?;
+    checks.confirm()?;
+    Ok(Created { after, visibility })
+}
+
+/// Takes the draft away from its final name if it was not completed.
+fn created_or_taken_away(
+    mut draft: Draft<'_>,
+    name: &OsStr,
+    content: &NewContent<'_>,
+    created: Result<Created, PutError>,
+) -> Result<Created, PutError> {
+    match created {
+        Err(PutError::Cancelled) if draft.is_used_by_others(content) => {
+            Err(PutError::Cancelled.with(Stray::Standing))
+        }
+        Err(error) => Err(draft.take_away(name, content, error)),
+        created => created,
+    }
 }
 
 /// Replaces a file, if it still has the bytes that `content` expects.
@@ -192,12 +225,41 @@ pub(in crate::sandbox) fn compare(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Old, PutError> {
     let expected = Some(Expected::Sha256(expected));
-    let file = Old::take(folder, name, expected, cancelled)?;
-    if file.held.id != entry.id {
-        return Err(PutError::Raced);
-    }
+    let file = take_at(folder, name, entry, expected, cancelled)?;
     file.check_expected(expected, cancelled)?;
     Ok(file)
+}
+
+/// Waits for other writers of this library that are about to replace the file that is held as `entry`, and keeps
+/// others from it. `None` if the process may not open it; then it is not waited for.
+pub(in crate::sandbox) fn reserve(
+    folder: &Directory,
+    name: &OsStr,
+    entry: &Held,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Option<Old>, PutError> {
+    match take_at(folder, name, entry, None, cancelled) {
+        Err(PutError::System(_) | PutError::Refused(_)) => Ok(None),
+        taken => taken.map(Some),
+    }
+}
+
+/// Opens and locks the file that is held as `entry`. A writer that was waited for may have replaced it.
+fn take_at(
+    folder: &Directory,
+    name: &OsStr,
+    entry: &Held,
+    expected: Option<Expected<'_>>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Old, PutError> {
+    let file = Old::take(folder, name, expected, cancelled)?;
+    let is_current = file.held.is_same(entry) && entry.is_at(folder, name).map_err(put_error)?;
+    if is_current { Ok(file) } else { Err(PutError::Raced) }
+}
+
+/// Read and write for everyone, less the umask, and execute if that is wanted.
+fn new_file_mode(content: &NewContent<'_>) -> Mode {
+    Mode::from_raw_mode(if content.executable == Some(true) { 0o777 } else { 0o666 })
 }
 
 /// In an append-only folder a temporary name could never be removed.
@@ -220,17 +282,18 @@ fn replace_from(
     content: &NewContent<'_>,
     checks: WriteChecks<'_>,
 ) -> Result<Replaced, PutError> {
-    let old = Old::take(folder, name, content.expected, checks.cancelled)?;
+    let old = Old::take(folder, name, content.expected, checks.callbacks.cancelled)?;
     if !old.held.is_file_at(folder, name).map_err(put_error)? {
         return Err(PutError::Raced);
     }
-    old.check_expected(content.expected, checks.cancelled)?;
+    old.check_expected(content.expected, checks.callbacks.cancelled)?;
 
-    let draft = prepare(begin, folder, &old, content, checks)?;
+    let fill = |draft: &mut Draft<'_>| draft.fill(content, checks.callbacks.cancelled);
+    let draft = prepare(begin, folder, &old, content.executable, &fill)?;
     let after = draft.facts()?;
     // Some file systems write a file's bytes before its name if it is renamed over another, for
     // programs that do not sync. They do not do so where two names are exchanged.
-    if content.expected.is_none() && !content.durable {
+    if content.expected.is_none() && !content.durable && checks.callbacks.confirm.is_none() {
         rename_over(draft, name, &old, content, checks)?;
     } else {
         exchange(draft, name, &old, content, checks)?;
@@ -238,19 +301,19 @@ fn replace_from(
     Ok(Replaced { before: old.facts(), after })
 }
 
-/// A complete draft at a temporary name, with the rights of the file that it is to displace.
+/// A complete draft at a temporary name, with the rights of the old file.
 fn prepare<'folder>(
     begin: Begin,
     folder: &'folder Directory,
     old: &Old,
-    content: &NewContent<'_>,
-    checks: WriteChecks<'_>,
+    executable: Option<bool>,
+    fill: &dyn Fn(&mut Draft<'_>) -> Result<(), PutError>,
 ) -> Result<Draft<'folder>, PutError> {
     let unnamed = |mode| begin(folder, mode);
     let named = |mode| Draft::named(folder, mode).map(Some);
     for begin in [&unnamed as access::BeginWith<'_, 'folder>, &named] {
-        let Some(mut draft) = access::begin_alike(begin, old)? else { continue };
-        draft.fill(content, checks.cancelled)?;
+        let Some(mut draft) = access::begin_alike(begin, old, executable)? else { continue };
+        fill(&mut draft)?;
         match draft.name_beside(old) {
             // Without `/proc`, or on a file system without hard links.
             Err(Errno::OPNOTSUPP) => {}

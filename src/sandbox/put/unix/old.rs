@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
+use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_getfl, flock, openat};
 use rustix::io::Errno;
 
 use super::error::put_error;
@@ -104,6 +104,15 @@ impl Old {
         self.compare(expected, &|| false)?;
         self.check_writers(&writers)?;
         Ok(writers)
+    }
+
+    /// An error if the process may not read the file, so that its bytes could not be written back.
+    pub(super) fn check_readable(&self) -> Result<(), PutError> {
+        let flags = fcntl_getfl(&self.file).map_err(put_error)?;
+        if flags & OFlags::RWMODE == OFlags::WRONLY {
+            return Err(PutError::Refused(WriteError::Unreadable));
+        }
+        Ok(())
     }
 
     /// An error if a program has the file open for writing, or waits to.

@@ -70,16 +70,16 @@ fn sweep_folder(folder: &Directory, name: &str) {
     let begun = Instant::now();
     if is_made_for(name, identity)
         && flock(&left, FlockOperation::NonBlockingLockExclusive).is_ok()
-        && folder_tree::empty(left, &mut 0, &|| begun.elapsed() > MAX_TIME).is_ok()
+        && folder_tree::empty(left, &mut 0, None, &|| begun.elapsed() > MAX_TIME).is_ok()
     {
         let _ = remove_name(folder, path, true);
     }
 }
 
 /// A link whose removal a killed process has begun. Links have no locks, but a living process needs only
-/// microseconds.
+/// microseconds, and the time in which its caller makes other changes before it confirms the removal.
 fn sweep_link(folder: &Directory, name: &str) {
-    const MIN_AGE: Duration = Duration::from_secs(60);
+    const MIN_AGE: Duration = Duration::from_secs(60 * 60);
     let path = OsStr::new(name);
     let Ok(held) = Held::at(folder, path) else { return };
     let Some(identity) = held.identity() else { return };

@@ -10,11 +10,16 @@ use super::access::{PRIVATE, attribute_names, begin_alike};
 use super::take_back::take_back;
 use super::*;
 use crate::hash::sha256;
+use crate::path::EntryPath;
+use crate::sandbox::Callbacks;
 use crate::sandbox::put::error::Stray;
 use crate::sandbox::system::unix::held::exchange_names;
+use crate::sandbox::{MoveOptions, Sandbox};
 
-const AT_EASE: WriteChecks<'_> = WriteChecks { cancelled: &|| false, is_current: &|_| true };
-const CALLED_OFF: WriteChecks<'_> = WriteChecks { cancelled: &|| true, ..AT_EASE };
+const AT_EASE: WriteChecks<'_> =
+    WriteChecks { callbacks: Callbacks::without_confirm(&|| false), is_current: &|_| true };
+const CALLED_OFF: WriteChecks<'_> =
+    WriteChecks { callbacks: Callbacks::without_confirm(&|| true), ..AT_EASE };
 /// The folder has been moved away.
 const ASTRAY: WriteChecks<'_> = WriteChecks { is_current: &|_| false, ..AT_EASE };
 
@@ -26,7 +31,7 @@ fn folder() -> (tempfile::TempDir, Directory) {
 }
 
 fn content(bytes: &[u8]) -> NewContent<'_> {
-    NewContent { bytes, overwrite: true, expected: None, durable: true }
+    NewContent { bytes, overwrite: true, expected: None, durable: true, executable: None }
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -291,6 +296,102 @@ fn a_displaced_file_whose_place_is_taken_for_good_is_kept_and_named() {
     assert_eq!(names(directory.path()), [name.as_str(), "t"]);
 }
 
+/// The last question to the caller.
+fn asking(confirm: &dyn Fn() -> bool) -> WriteChecks<'_> {
+    let callbacks = Callbacks { confirm: Some(confirm), ..AT_EASE.callbacks };
+    WriteChecks { callbacks, ..AT_EASE }
+}
+
+#[test]
+fn a_new_file_that_is_not_confirmed_is_gone_however_it_was_made() {
+    let (directory, folder) = folder();
+    for create in [create, create_named, in_place::create] {
+        let confirm = || {
+            assert_eq!(names(directory.path()), ["new.txt"]);
+            false
+        };
+        let refused = create(&folder, OsStr::new("new.txt"), &content(b"new"), asking(&confirm));
+        assert!(matches!(refused, Err(PutError::Cancelled)), "{refused:?}");
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+    }
+}
+
+/// Renames a draft over the file `t`, which holds `old`. `meanwhile` happens before the caller says no.
+fn renamed_over_in_vain(
+    folder: &Directory,
+    expected: Option<Expected<'_>>,
+    meanwhile: &dyn Fn(),
+) -> Result<(), PutError> {
+    let old = old(folder, "t");
+    let content = NewContent { expected, ..content(b"new") };
+    let begin: Begin = |folder, mode| Draft::unnamed(folder, mode);
+    let draft = prepare(begin, folder, &old, Some(true), &|draft| draft.fill(&content, &|| false));
+    let confirm = || {
+        meanwhile();
+        false
+    };
+    rename_over(draft?, OsStr::new("t"), &old, &content, asking(&confirm))
+}
+
+#[test]
+fn a_file_that_was_renamed_over_is_written_back_with_its_rights_and_its_time() {
+    let (directory, folder) = folder();
+    let file = directory.path().join("t");
+    for expected in [None, Some(Expected::Bytes(b"old"))] {
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o4740)).unwrap();
+        let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+        File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        let look = || {
+            assert_eq!(fs::read(&file).unwrap(), b"new");
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o750);
+        };
+        let refused = renamed_over_in_vain(&folder, expected, &look);
+        assert!(matches!(refused, Err(PutError::Cancelled)), "{refused:?}");
+        let metadata = fs::metadata(&file).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o7777, 0o4740);
+        assert_eq!(metadata.modified().unwrap(), time);
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        assert_eq!(names(directory.path()), ["t"]);
+    }
+}
+
+#[test]
+fn nothing_is_written_back_over_what_another_program_has_made_of_the_new_file() {
+    let is_told = |refused: &Result<(), PutError>| match refused {
+        Err(PutError::Refused(WriteError::Kept { because, stray: Stray::Standing })) => {
+            matches!(**because, WriteError::Cancelled)
+        }
+        _ => false,
+    };
+    let (directory, folder) = folder();
+    let path = |name: &str| directory.path().join(name);
+    let [t, theirs] = ["t", "theirs"].map(path);
+    let cases: [(&dyn Fn(), _, _); 5] = [
+        (&|| fs::write(&t, "newer").unwrap(), Some("newer"), true),
+        (&|| fs::write(&t, "ne").unwrap(), Some("ne"), true),
+        (&|| fs::rename(&t, path("u")).unwrap(), None, true),
+        // As it would have done to the old file.
+        (
+            &|| {
+                fs::write(&theirs, "theirs").unwrap();
+                fs::rename(&theirs, &t).unwrap();
+            },
+            Some("theirs"),
+            false,
+        ),
+        (&|| fs::remove_file(&t).unwrap(), None, false),
+    ];
+    for (meanwhile, left, told) in cases {
+        fs::write(&t, "old").unwrap();
+        let refused = renamed_over_in_vain(&folder, None, meanwhile);
+        assert_eq!(is_told(&refused), told, "{refused:?}");
+        assert!(told || matches!(refused, Err(PutError::Cancelled)), "{refused:?}");
+        assert_eq!(fs::read_to_string(&t).ok().as_deref(), left);
+        assert!(!names(directory.path()).iter().any(|name| name.starts_with(".rf-")));
+    }
+}
+
 #[test]
 fn what_the_old_file_has_not_the_new_one_has_not_either() {
     let (directory, folder) = folder();
@@ -305,7 +406,7 @@ fn what_the_old_file_has_not_the_new_one_has_not_either() {
     given.unwrap();
     fsetxattr(&old.file, "user.kept", b"y", XattrFlags::empty()).unwrap();
     let draft = std::cell::Cell::new(Some(draft));
-    let draft = begin_alike(&|_| Ok(draft.take()), &old).unwrap().unwrap();
+    let draft = begin_alike(&|_| Ok(draft.take()), &old, None).unwrap().unwrap();
     assert_eq!(attribute_names(&draft.file), [b"user.kept".to_vec()]);
 }
 
@@ -346,6 +447,50 @@ fn a_replaced_file_returns_if_its_folder_was_moved() {
     let mut draft = Draft::named(&folder, PRIVATE).unwrap();
     draft.name_beside(&old).unwrap();
     check(rename_over(draft, name, &old, &content(b"new"), ASTRAY));
+}
+
+/// Replaces the file `t` by `edited` as where names cannot be exchanged. A move begins between the last look at the
+/// file and the rename.
+fn replace_beside_move(folder: &Directory, root: &Path, (from, to): (&str, &str)) {
+    let sandbox = Sandbox::open(root).unwrap();
+    let path = |path| EntryPath::parse(path, |_| None).unwrap();
+    let options = MoveOptions { overwrite: true, ..MoveOptions::default() };
+    let expected = NewContent { expected: Some(Expected::Bytes(b"old")), ..content(b"edited") };
+    std::thread::scope(|scope| {
+        let old = old(folder, "t");
+        let mut draft = Draft::named(folder, PRIVATE).unwrap();
+        draft.fill(&expected, &|| false).unwrap();
+        draft.name_beside(&old).unwrap();
+        let begin_to_move = |_: &Directory| {
+            scope.spawn(|| {
+                let callbacks = Callbacks::without_confirm(&|| false);
+                sandbox.move_entry(&path(from), &path(to), &options, callbacks).unwrap();
+            });
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            true
+        };
+        let checks = WriteChecks { is_current: &begin_to_move, ..AT_EASE };
+        rename_over(draft, OsStr::new("t"), &old, &expected, checks).unwrap();
+    });
+}
+
+#[test]
+fn a_move_waits_for_who_replaces_the_file_and_moves_the_new_one() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("t"), "old").unwrap();
+    replace_beside_move(&folder, directory.path(), ("t", "moved"));
+    assert_eq!(names(directory.path()), ["moved"]);
+    assert_eq!(fs::read(directory.path().join("moved")).unwrap(), b"edited");
+}
+
+#[test]
+fn a_move_waits_for_who_replaces_the_file_that_it_replaces() {
+    let (directory, folder) = folder();
+    fs::write(directory.path().join("t"), "old").unwrap();
+    fs::write(directory.path().join("moved"), "moved").unwrap();
+    replace_beside_move(&folder, directory.path(), ("moved", "t"));
+    assert_eq!(names(directory.path()), ["t"]);
+    assert_eq!(fs::read(directory.path().join("t")).unwrap(), b"moved");
 }
 
 #[test]
@@ -523,7 +668,7 @@ mod linux {
     #[test]
     fn a_file_that_cannot_be_taken_back_is_not_denied() {
         let (directory, folder) = folder();
-        let Some(mut draft) = Draft::unnamed(&folder, NEW_FILE).unwrap() else { return };
+        let Some(mut draft) = Draft::unnamed(&folder, PRIVATE).unwrap() else { return };
         draft.fill(&content(b"new"), &|| false).unwrap();
         if !chattr("+a", directory.path()) {
             eprintln!("skipped: no append-only folders for this user or on this file system");
@@ -531,7 +676,7 @@ mod linux {
         }
         let name = OsStr::new("new.txt");
         draft.link_at(name).unwrap();
-        let flawed = draft.make_certain(name, &content(b"new"), ASTRAY);
+        let flawed = finish(draft, name, &content(b"new"), ASTRAY);
         assert!(chattr("-a", directory.path()));
         let expected = matches!(flawed, Err(PutError::Refused(WriteError::Flawed(Flaw::Moved))));
         assert!(expected, "{flawed:?}");

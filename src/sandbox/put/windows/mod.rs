@@ -19,11 +19,14 @@
 //!   microseconds, its file is replaced. This is not noticed.
 //!
 //! A replacement cannot be undone either. If the folder cannot be synced, the error says that the file is
-//! replaced all the same.
+//! replaced all the same. Only if the caller wants to confirm the replacement, the old bytes are kept in
+//! memory, and where needed they replace the new ones in the same way. A file that was created can be
+//! removed by its handle; as long as that is open, no folder around the file can be renamed.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::windows::io::OwnedHandle;
 use std::time::Duration;
 
@@ -41,8 +44,9 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::content::{Created, Expected, NewContent, Replaced, Visibility, WriteChecks};
-use super::error::{Flaw, PutError, WriteError};
+use super::error::{Flaw, PutError, Stray, WriteError};
 use crate::hash::Sha256Digest;
+use crate::sandbox::callbacks::Callbacks;
 use crate::sandbox::entry::EntryKind;
 use crate::sandbox::error::OpenError;
 use crate::sandbox::file::FileFacts;
@@ -104,7 +108,7 @@ pub(super) fn create(
 ) -> Result<Created, PutError> {
     let mut draft = Draft::new(folder, content)?;
     draft.name_for_itself()?;
-    draft.fill(content, checks.cancelled)?;
+    draft.fill(content, checks.callbacks.cancelled)?;
     retry_while(MAX_WAIT_FOR_OTHERS, is_busy, || draft.rename(name, Replacing::Nothing))
         .map_err(put_error)?;
     check_place(folder, checks)?;
@@ -112,8 +116,13 @@ pub(super) fn create(
         sync_folder(folder).map_err(PutError::System)?;
     }
     let after = draft.facts()?;
-    draft.keep();
-    Ok(Created { after, visibility: Visibility::Atomic })
+    match checks.confirm() {
+        Ok(()) => {
+            draft.keep();
+            Ok(Created { after, visibility: Visibility::Atomic })
+        }
+        Err(error) => Err(draft.take_away(error)),
+    }
 }
 
 /// Checks that a file may be replaced, as far as the system tells without a change.
@@ -144,7 +153,20 @@ pub(in crate::sandbox) fn compare(
     if entry.inode() != looked.identity.inode {
         return Err(PutError::Raced);
     }
-    open_old(folder, name, &looked, Some(Expected::Sha256(expected)), cancelled)
+    let old = open_old(folder, name, &looked, true)?;
+    Expected::Sha256(expected).check(&old, cancelled)?;
+    Ok(old)
+}
+
+/// Reserves nothing: on Windows a move waits for no writer.
+#[allow(clippy::unnecessary_wraps, reason = "on other systems it may fail")]
+pub(in crate::sandbox) fn reserve(
+    _folder: &Directory,
+    _name: &OsStr,
+    _entry: &Held,
+    _cancelled: &dyn Fn() -> bool,
+) -> Result<Option<File>, PutError> {
+    Ok(None)
 }
 
 /// Replaces a file.
@@ -169,21 +191,65 @@ fn replace_looked(
     }
     sweep(folder);
     let lock = WriterLock::take(folder, looked)?;
-    let open_old = || open_old(folder, name, looked, content.expected, checks.cancelled);
+    let must_last = checks.callbacks.confirm.is_none();
+    let open_old = || {
+        let old = open_old(folder, name, looked, content.expected.is_some() || !must_last)?;
+        match content.expected {
+            Some(expected) => expected.check(&old, checks.callbacks.cancelled).map(|()| old),
+            None => Ok(old),
+        }
+    };
     let old = open_old()?;
     check_writable(folder, name)?;
     let mut draft = Draft::new(folder, content)?;
     draft.take_over(&old, looked);
     draft.name_for_itself()?;
-    draft.fill(content, checks.cancelled)?;
+    draft.fill(content, checks.callbacks.cancelled)?;
     check_place(folder, checks)?;
     let (before, after) = (FileFacts::of(&old).map_err(PutError::System)?, draft.facts()?);
+    let old_bytes = if must_last { Cow::default() } else { bytes_of(&old, content.expected)? };
     draft.displace(name, old, &open_old)?;
     drop(lock);
-    if content.durable {
-        sync_folder(folder).map_err(Flaw::Unsynced)?;
+    let synced = if content.durable { sync_folder(folder) } else { Ok(()) };
+    match synced {
+        Err(error) if must_last => Err(Flaw::Unsynced(error).into()),
+        synced => synced
+            .map_err(PutError::System)
+            .and_then(|()| checks.confirm())
+            .map(|()| Replaced { before, after })
+            .map_err(|error| write_back(folder, name, content, &old_bytes, error)),
     }
-    Ok(Replaced { before, after })
+}
+
+/// The bytes of the old file, which has the expected ones.
+fn bytes_of<'bytes>(
+    old: &File,
+    expected: Option<Expected<'bytes>>,
+) -> Result<Cow<'bytes, [u8]>, PutError> {
+    if let Some(Expected::Bytes(bytes)) = expected {
+        return Ok(bytes.into());
+    }
+    let (mut old, mut bytes) = (old, Vec::new());
+    old.rewind().and_then(|()| old.read_to_end(&mut bytes)).map_err(PutError::System)?;
+    Ok(bytes.into())
+}
+
+/// Puts the old bytes in the place of the new ones because of an error, and gives the error to answer with.
+/// What another program has written there meanwhile stays.
+fn write_back(
+    folder: &Directory,
+    name: &OsStr,
+    content: &NewContent<'_>,
+    old: &[u8],
+    error: PutError,
+) -> PutError {
+    let expected = Some(Expected::Bytes(content.bytes));
+    let back = NewContent { bytes: old, expected, ..*content };
+    let callbacks = Callbacks::without_confirm(&|| false);
+    match replace(folder, name, &back, WriteChecks { callbacks, is_current: &|_| true }) {
+        Ok(_) | Err(PutError::Refused(WriteError::Flawed(_))) => error,
+        Err(_) => error.with(Stray::Standing),
+    }
 }
 
 /// Whether the folder is still where it was found. While a file in it is open, as a draft is,
@@ -222,18 +288,18 @@ fn size(information: &BY_HANDLE_FILE_INFORMATION) -> u64 {
     both_halves(information.nFileSizeHigh, information.nFileSizeLow)
 }
 
-/// Opens the file that is to be replaced, if it is still the one that was looked at and has the expected
-/// bytes. Where bytes are expected, no other program can write to it as long as it is open.
+/// Opens the file that is to be replaced, if it is still the one that was looked at. If it is opened to be
+/// read, no other program can write to it as long as it is open.
 fn open_old(
     folder: &Directory,
     name: &OsStr,
     looked: &Looked,
-    expected: Option<Expected<'_>>,
-    cancelled: &dyn Fn() -> bool,
+    to_read: bool,
 ) -> Result<File, PutError> {
-    let (access, share) = match expected {
-        Some(_) => (FILE_GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE),
-        None => (READ_CONTROL | ENTER, SHARE_ALL),
+    let (access, share) = if to_read {
+        (FILE_GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE)
+    } else {
+        (READ_CONTROL | ENTER, SHARE_ALL)
     };
     let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
     let opening = Opening { access, share, disposition: FILE_OPEN, options };
@@ -250,11 +316,7 @@ fn open_old(
         let opening = Opening { options: FILE_NON_DIRECTORY_FILE, ..opening };
         sys::open(&old, &[], opening).map_err(put_error)?
     };
-    let old = File::from(old);
-    if let Some(expected) = expected {
-        expected.check(&old, cancelled)?;
-    }
-    Ok(old)
+    Ok(old.into())
 }
 
 /// Whether the process may write to the file. A rename does not check it.
@@ -385,6 +447,17 @@ impl<'folder> Draft<'folder> {
 
     fn keep(mut self) {
         self.is_kept = true;
+    }
+
+    /// Removes the file from its final name because of an error, and gives the error to answer with. As long
+    /// as the file is open, no other program writes to it or moves it.
+    fn take_away(self, error: PutError) -> PutError {
+        let error = match sys::delete(&self.file) {
+            Ok(()) => error,
+            Err(_) => error.with(Stray::Standing),
+        };
+        self.keep();
+        error
     }
 }
 

@@ -11,8 +11,7 @@ use rustix::io::Errno;
 use super::super::native;
 use super::error::{is_refused, open_error};
 use super::handle::Directory;
-use super::held::{Held, rename_over_placeholder};
-use crate::sandbox::entry::EntryKind;
+use super::held::{Held, rename_in_two_steps};
 use crate::sandbox::error::{Obstacle, OpenError};
 
 /// A name in a folder.
@@ -26,9 +25,7 @@ pub(crate) fn hold(folder: &Directory, name: &OsStr) -> Result<Held, OpenError> 
 /// Renames an entry, if nothing stands at the new name.
 pub(crate) fn rename_to_free_name(entry: &Held, from: Named<'_>, to: Named<'_>) -> io::Result<()> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        Err(error) if is_refused(error) => {
-            Ok(rename_over_placeholder(from, to, entry.kind() == EntryKind::Folder)?)
-        }
+        Err(error) if is_refused(error) => Ok(rename_in_two_steps(entry, from, to)?),
         renamed => Ok(renamed?),
     }
 }

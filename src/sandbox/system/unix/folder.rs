@@ -32,6 +32,12 @@ pub(crate) fn kind_at(folder: &Directory, name: &OsStr) -> Result<Option<EntryKi
     })
 }
 
+/// Whether a name is a second one, which the folder does not list. Only Windows gives such names.
+#[allow(clippy::unnecessary_wraps, reason = "on Windows the system is asked")]
+pub(crate) fn is_short_name(_: &Directory, _: &OsStr) -> Result<bool, OpenError> {
+    Ok(false)
+}
+
 /// The facts of an entry, links not followed.
 pub(crate) fn entry_facts(folder: &Directory, name: &OsStr) -> Result<EntryFacts, OpenError> {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(open_error)?;

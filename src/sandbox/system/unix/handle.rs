@@ -27,6 +27,11 @@ impl AsFd for Directory {
 }
 
 impl Directory {
+    /// A second handle of the same directory.
+    pub(crate) fn try_clone(&self) -> std::io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
     /// Whether the directory has no name left.
     pub(crate) fn has_no_link(&self) -> bool {
         fstat(self).is_ok_and(|stat| stat.st_nlink == 0)

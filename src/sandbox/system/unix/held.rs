@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, mkdirat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, linkat, mkdirat, openat,
+    renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -74,6 +74,12 @@ impl Held {
     pub(crate) fn identity(&self) -> Option<Identity> {
         let held = self.kept_open.as_ref()?.try_clone().ok()?;
         identity(&File::from(held)).ok()
+    }
+
+    /// A new temporary name, at which a sweep recognises it.
+    fn fresh_name(&self) -> OsString {
+        let identity = self.identity().unwrap_or(Identity::UNKNOWN);
+        temporary::new_name(identity, Identity::UNKNOWN).into()
     }
 
     /// Whether an open folder is this entry.
@@ -190,10 +196,55 @@ fn put_back(folder: &Directory, fresh: &OsStr, name: &OsStr) -> bool {
     }
 }
 
-/// Renames an entry where the system has no rename that replaces nothing. First an empty file or folder is made
-/// at the new name, which fails if the name is taken. Then the rename replaces it. If another program puts a file
-/// or an empty folder there in between, that entry is replaced. If the process is killed in between, the empty
-/// file or folder stays.
+/// Renames an entry where the system has no rename that replaces nothing.
+///
+/// A file or link gets the new name as a second one, which fails if the name is taken, and then loses the old
+/// one. If the process is killed in between, it has both.
+pub(crate) fn rename_in_two_steps(
+    entry: &Held,
+    from: (&Directory, &OsStr),
+    to: (&Directory, &OsStr),
+) -> rustix::io::Result<()> {
+    if to.1.to_str().is_some_and(temporary::looks_like_one) {
+        // Nothing stands at a new random name.
+        return renameat(from.0, from.1, to.0, to.1);
+    }
+    if !link(entry, from, to)? {
+        return rename_over_placeholder(from, to, entry.kind() == EntryKind::Folder);
+    }
+    let error = match remove(from.0, from.1, entry.id, entry.fresh_name(), &|| false) {
+        Removal::Removed => return Ok(()),
+        Removal::Refused(error) => error,
+        // Another program has taken the old name from it.
+        _ => Errno::NOENT,
+    };
+    remove(to.0, to.1, entry.id, entry.fresh_name(), &|| false);
+    Err(error)
+}
+
+/// Gives an entry a second name, if nothing stands there. Says whether it has it: folders have no second names,
+/// and on some file systems no file has, or a file is another one at each of its names.
+fn link(
+    entry: &Held,
+    (from, name): (&Directory, &OsStr),
+    (to, new_name): (&Directory, &OsStr),
+) -> rustix::io::Result<bool> {
+    match linkat(from, name, to, new_name, AtFlags::empty()) {
+        Ok(()) => {}
+        Err(error) if is_refused(error) || error == Errno::MLINK => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let linked = id_at(to, new_name)?;
+    if linked != entry.id {
+        remove(to, new_name, linked, entry.fresh_name(), &|| false);
+    }
+    Ok(linked == entry.id)
+}
+
+/// Renames an entry to which no second name can be given. First an empty file or folder is made at the new name,
+/// which fails if the name is taken. Then the rename replaces it. If another program puts a file or an empty
+/// folder there in between, that entry is replaced. If the process is killed in between, the empty file or
+/// folder stays.
 pub(crate) fn rename_over_placeholder(
     (from, name): (&Directory, &OsStr),
     (to, new_name): (&Directory, &OsStr),

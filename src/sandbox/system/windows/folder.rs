@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::windows::io::{AsRawHandle, OwnedHandle};
 
 use windows_sys::Wdk::Storage::FileSystem::{
@@ -16,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::error::{is, is_going, open_error};
 use super::handle::{Directory, ENTER};
-use super::list::entry_kind;
+use super::list::{entry_kind, visit_entries};
 use super::open::wide;
 use super::reparse::{is_link, is_name_surrogate};
 use super::sys::{self, Opening, Reparse, SHARE_ALL};
@@ -34,6 +35,20 @@ pub(crate) fn kind_at(folder: &Directory, name: &OsStr) -> Result<Option<EntryKi
         Err(error) => return Err(error),
     };
     kind_of(&handle).map(Some).map_err(OpenError::System)
+}
+
+/// Whether a name is a second one, which the folder does not list. Windows gives long names a short one beside, such
+/// as `GIT~1` for `.git`.
+pub(crate) fn is_short_name(folder: &Directory, name: &OsStr) -> Result<bool, OpenError> {
+    if !name.as_encoded_bytes().contains(&b'~') || kind_at(folder, name)?.is_none() {
+        return Ok(false);
+    }
+    let mut is_listed = false;
+    visit_entries(&mut folder.reopen_to_list()?, &mut |entry| {
+        is_listed |= entry.name().eq_ignore_ascii_case(name);
+        if is_listed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(!is_listed)
 }
 
 /// The kind of an entry that was opened itself.

@@ -28,6 +28,11 @@ pub(crate) const ENTER: u32 = FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 pub(crate) const LIST: u32 = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 
 impl Directory {
+    /// A second handle of the same directory.
+    pub(crate) fn try_clone(&self) -> std::io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
     pub(crate) fn open_root(path: &Path) -> io::Result<Self> {
         let directory = OpenOptions::new()
             .access_mode(ENTER)

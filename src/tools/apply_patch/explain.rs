@@ -1,0 +1,407 @@
+//! The failure of a hunk that has no place: what differs, where, and what to do.
+
+use std::ops::Range;
+
+use super::file_lines::{FileLines, Grade, Pattern};
+use super::locate::Misfit;
+use super::patch::{Hunk, HunkLine, LineKind};
+use crate::tools::edit_file::closest::{self, Closest, Difference};
+use crate::tools::edit_file::explain::{difference_at, in_words, way_out_of};
+use crate::tools::edit_file::fold::{Folding, unescaped, without_line_numbers};
+use crate::tools::failure::{Detail, ErrorCode, Failure};
+
+/// The foldings that explain a mismatch, each with the difference. Each also ignores what the ones before it ignore.
+const FOLDINGS: [(Folding, Difference); 6] = [
+    (Folding::TrailingBlanks, Difference::TrailingWhitespace),
+    (Folding::Indentation, Difference::Indentation),
+    (Folding::Blanks, Difference::Whitespace),
+    (Folding::Lookalikes, Difference::Lookalike),
+    (Folding::UnicodeForm, Difference::UnicodeForm),
+    (Folding::Case, Difference::Case),
+];
+
+/// The first line of a hunk that differs from the closest lines of the file.
+struct FirstDifference<'call> {
+    wanted: &'call HunkLine<'call>,
+    /// The line in the file, from 1.
+    line: u64,
+    /// Its text; `None` if the file ends before.
+    found: Option<&'call str>,
+}
+
+/// The failure of the hunk with an index.
+pub fn failure_of_misfit(
+    file: &FileLines<'_>,
+    hunks: &[Hunk<'_>],
+    index: usize,
+    misfit: &Misfit,
+) -> Failure {
+    let hunk = &hunks[index];
+    match misfit {
+        Misfit::Cancelled => Failure::cancelled(),
+        Misfit::TooCostly => {
+            let sentence = format!(
+                "the hunk on line {} of the patch may stand in too many places of the file, which has the same few \
+                 lines over and over: give hunks with lines that occur less often",
+                hunk.line
+            );
+            Failure::new(ErrorCode::SizeLimitExceeded, sentence)
+        }
+        Misfit::Ambiguous { lines } => ambiguous(index, hunk, lines),
+        Misfit::BeyondFile { lines } => {
+            let sentence = format!(
+                "the hunk on line {} of the patch only adds lines, at a line that the file does not have, which has \
+                 {lines} lines: begin the hunk with an unchanged line of the file, sent with a space before it",
+                hunk.line
+            );
+            failure_of(ErrorCode::HunkAmbiguous, sentence, index, hunk.line)
+                .with("lines", Detail::Numbers(Vec::new()))
+        }
+        Misfit::NotFound => not_found(file, index, hunk),
+        Misfit::NoSuchLine { narrowing } => no_such_line(file, index, hunk, *narrowing),
+        Misfit::BeforeNarrowing => before_narrowing(file, index, hunk),
+        Misfit::NotAtEnd => stands_elsewhere(
+            file,
+            index,
+            hunk,
+            "but not as the patch says at the end of the file: the marker `*** End of File` or `\\ No newline at end \
+             of file` is wrong, or lines are missing after them",
+        ),
+        Misfit::Overlaps { other } => {
+            let rule = format!(
+                "but the hunk on line {} of the patch changes the same lines: make one hunk of the two",
+                hunks[*other].line
+            );
+            stands_elsewhere(file, index, hunk, &rule)
+        }
+    }
+}
+
+/// A failure of the hunk with an index. `line` is the line of the patch that is at fault.
+fn failure_of(code: ErrorCode, sentence: String, index: usize, line: u64) -> Failure {
+    Failure::new(code, sentence)
+        .with("hunk", Detail::Number(index as u64))
+        .with("patch_line", Detail::Number(line))
+}
+
+fn ambiguous(index: usize, hunk: &Hunk<'_>, lines: &[u64]) -> Failure {
+    let sentence = if lines.is_empty() {
+        format!(
+            "the hunk on line {} of the patch only adds lines and does not say where: begin it with an unchanged line \
+             of the file, sent with a space before it",
+            hunk.line
+        )
+    } else {
+        let told: Vec<_> = lines.iter().map(u64::to_string).collect();
+        // The text behind the numbers of a unified diff names no line.
+        let other_way = match hunk.stated {
+            Some(_) => "correct the line number behind `@@ -`",
+            None => "in a V4A patch put an @@ line before it that names a line above it",
+        };
+        format!(
+            "the hunk on line {} of the patch fits several places, at the lines {}: add unchanged lines around the \
+             change, or {other_way}",
+            hunk.line,
+            told.join(", ")
+        )
+    };
+    failure_of(ErrorCode::HunkAmbiguous, sentence, index, hunk.line)
+        .with("lines", Detail::Numbers(lines.to_vec()))
+}
+
+fn not_found(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>) -> Failure {
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let subject = format!("the hunk on line {} of the patch does not match the file", hunk.line);
+    let closest = already_applied(file, hunk)
+        .or_else(|| closest_where_stated(file, hunk, &old))
+        .or_else(|| closest_behind_narrowing(file, hunk, &old))
+        .or_else(|| closest_to(file, &old));
+    mismatch(file, (index, hunk.line), &old, &subject, closest)
+}
+
+/// The lines at the stated place, if more than half of them are right.
+fn closest_where_stated(
+    file: &FileLines<'_>,
+    hunk: &Hunk<'_>,
+    old: &[HunkLine<'_>],
+) -> Option<Closest> {
+    let start = usize::try_from(hunk.stated?.old_start).ok()?.checked_sub(1)?;
+    let end = start.checked_add(old.len()).filter(|&end| end <= file.count())?;
+    let right = old.iter().zip(start..).filter(|(line, at)| line.text == file.line(*at)).count();
+    if right * 2 <= old.len() {
+        return None;
+    }
+    closest_within(file, start..end, old)
+        .or_else(|| Some(lines_at(file, start, old.len(), Difference::Other)))
+}
+
+/// The closest lines behind the line that the last `@@` names.
+fn closest_behind_narrowing(
+    file: &FileLines<'_>,
+    hunk: &Hunk<'_>,
+    old: &[HunkLine<'_>],
+) -> Option<Closest> {
+    let from = narrowed_line(file, hunk)?;
+    closest_within(file, from..file.count(), old)
+}
+
+/// The line behind the one that the last `@@` names; `None` without any.
+fn narrowed_line(file: &FileLines<'_>, hunk: &Hunk<'_>) -> Option<usize> {
+    hunk.narrowing.iter().fold(None, |from: Option<usize>, named| {
+        let mut lines = from.unwrap_or(0)..file.count();
+        let line = lines.find(|&line| file.line(line).trim() == named.text.trim());
+        line.map(|line| line + 1).or(from)
+    })
+}
+
+fn closest_within(
+    file: &FileLines<'_>,
+    lines: Range<usize>,
+    old: &[HunkLine<'_>],
+) -> Option<Closest> {
+    let before = lines.start as u64;
+    let closest = closest_to(&file.part(lines), old)?;
+    let (start_line, end_line) = (closest.start_line + before, closest.end_line + before);
+    Some(Closest { start_line, end_line, ..closest })
+}
+
+/// The failure of a hunk whose lines stand in the file, but only before the line that its `@@` names.
+fn before_narrowing(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>) -> Failure {
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
+    if place >= narrowed_line(file, hunk) {
+        let rule = "but only before the place of the previous hunk: give the hunks in the order of the file";
+        return stands_elsewhere(file, index, hunk, rule);
+    }
+    let stand = place.map_or_else(String::new, |place| {
+        let line = place + 1;
+        format!(
+            " (they do stand before it, at line {line}: to change that place, name a line above it)"
+        )
+    });
+    let subject = format!(
+        "the lines of the hunk on line {} of the patch do not stand behind the line that its @@ names{stand}",
+        hunk.line
+    );
+    let closest = closest_behind_narrowing(file, hunk, &old);
+    mismatch(file, (index, hunk.line), &old, &subject, closest)
+}
+
+fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: usize) -> Failure {
+    let named = hunk.narrowing[narrowing];
+    let wanted =
+        HunkLine { line: named.line, kind: LineKind::Context, text: named.text, has_no_end: false };
+    if let Some(place) = first_place(file, Grade::Exact, &[wanted]) {
+        let sentence = format!(
+            "the line that the @@ on line {} of the patch names stands in the file only before the place of the \
+             previous hunk or @@, at line {}: give the hunks in the order of the file, or leave the text of this @@ out",
+            named.line,
+            place + 1
+        );
+        let closest = closest_detail(lines_at(file, place, 1, Difference::Other), None);
+        return failure_of(ErrorCode::HunkNotFound, sentence, index, named.line)
+            .with("closest", closest);
+    }
+    let subject = format!(
+        "the line that the @@ on line {} of the patch names does not stand in the file; an @@ names one whole line",
+        named.line
+    );
+    let closest = closest_to(file, &[wanted]);
+    mismatch(file, (index, named.line), &[wanted], &subject, closest)
+}
+
+/// The failure of a hunk whose lines do stand in the file.
+fn stands_elsewhere(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, rule: &str) -> Failure {
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
+    let place = place.map(|start| lines_at(file, start, old.len(), Difference::Other));
+    let subject = format!(
+        "the lines of the hunk on line {} of the patch stand in the file, {rule}",
+        hunk.line
+    );
+    let closest = place.map_or(Detail::Null, |closest| closest_detail(closest, None));
+    failure_of(ErrorCode::HunkNotFound, subject, index, hunk.line).with("closest", closest)
+}
+
+/// The failure of the removal of a file that holds more or fewer lines than the patch removes.
+pub fn holds_other_lines(file: &FileLines<'_>, hunk: &Hunk<'_>) -> Failure {
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let closest = lines_at(file, 0, file.count(), Difference::Other);
+    let subject = format!(
+        "the patch deletes the file, which has {} lines, but removes {} lines of it: remove them all, or change the \
+         file instead",
+        file.count(),
+        old.len()
+    );
+    let first = first_difference(file, &closest, &old);
+    let detail = closest_detail(closest, first.as_ref());
+    failure_of(ErrorCode::HunkNotFound, subject, 0, hunk.line).with("closest", detail)
+}
+
+fn mismatch(
+    file: &FileLines<'_>,
+    (index, patch_line): (usize, u64),
+    old: &[HunkLine<'_>],
+    subject: &str,
+    closest: Option<Closest>,
+) -> Failure {
+    let (hint, detail) = match closest {
+        None => {
+            let hint =
+                "no lines are like it: read the file, and copy the lines from there".to_owned();
+            (hint, Detail::Null)
+        }
+        Some(closest) => {
+            let first = first_difference(file, &closest, old);
+            let hint = hint_of(&closest, first.as_ref());
+            (hint, closest_detail(closest, first.as_ref()))
+        }
+    };
+    let sentence = format!("{subject}; {hint}");
+    failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line).with("closest", detail)
+}
+
+fn hint_of(closest: &Closest, first: Option<&FirstDifference<'_>>) -> String {
+    let (lines, are, agree) = match (closest.start_line, closest.end_line) {
+        (first, last) if first == last => (format!("line {first}"), "is", "matches"),
+        (first, last) => (format!("lines {first} to {last}"), "are", "match"),
+    };
+    let place = first.map_or_else(String::new, |first| format!(": {}", first.in_words()));
+    match closest.difference {
+        Difference::AlreadyApplied => format!(
+            "the file already has the hunk's new lines, at {lines}, so this patch may have been applied before: read the \
+             file"
+        ),
+        Difference::LineNumbers => format!(
+            "its lines begin with line numbers, which are not in the file: leave them out, and {lines} {agree}"
+        ),
+        Difference::Escapes => format!(
+            "{lines} {agree} if \\t, \\\" and \\\\ stand for the characters: send the characters as the file has them"
+        ),
+        Difference::Other => format!("{lines} {are} the closest{place}"),
+        difference => {
+            let (reason, way_out) = (in_words(difference), way_out_of(difference));
+            format!("{lines} {agree} but for {reason}{place}{way_out}")
+        }
+    }
+}
+
+impl FirstDifference<'_> {
+    fn in_words(&self) -> String {
+        let sent = format!("line {} of the patch", self.wanted.line);
+        let Some(found) = self.found else {
+            return format!("the file ends before {sent}");
+        };
+        let pairs = found.chars().zip(self.wanted.text.chars());
+        let same =
+            pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
+        difference_at(self.line, found, same, &self.wanted.text[same..], &sent)
+    }
+
+    fn detail(&self) -> Detail {
+        Detail::Object(vec![
+            ("patch_line", Detail::Number(self.wanted.line)),
+            ("line", Detail::Number(self.line)),
+            ("expected", Detail::Text(self.wanted.text.to_owned())),
+            ("found", self.found.map_or(Detail::Null, |found| Detail::Text(found.to_owned()))),
+        ])
+    }
+}
+
+fn closest_detail(closest: Closest, first: Option<&FirstDifference<'_>>) -> Detail {
+    Detail::Object(vec![
+        ("start_line", Detail::Number(closest.start_line)),
+        ("end_line", Detail::Number(closest.end_line)),
+        ("text", Detail::Text(closest.text)),
+        ("difference", Detail::Text(closest.difference.as_str().to_owned())),
+        ("first_difference", first.map_or(Detail::Null, FirstDifference::detail)),
+    ])
+}
+
+fn first_difference<'call>(
+    file: &'call FileLines<'_>,
+    closest: &Closest,
+    old: &'call [HunkLine<'call>],
+) -> Option<FirstDifference<'call>> {
+    old.iter().zip(closest.start_line..).find_map(|(wanted, line)| {
+        let index = usize::try_from(line - 1).ok()?;
+        let found = (index < file.count()).then(|| file.line(index));
+        (found != Some(wanted.text)).then_some(FirstDifference { wanted, line, found })
+    })
+}
+
+/// The place where the new lines of a hunk stand, as if it had been applied before: where it is stated, or the only
+/// one.
+fn already_applied(file: &FileLines<'_>, hunk: &Hunk<'_>) -> Option<Closest> {
+    let new: Vec<_> =
+        hunk.lines.iter().filter(|line| line.kind != LineKind::Removed).copied().collect();
+    let pattern = pattern_of(file, Grade::Exact, &new)?;
+    let stated =
+        hunk.stated.and_then(|stated| usize::try_from(stated.new_start).ok()?.checked_sub(1));
+    let start = match stated.filter(|&start| pattern.is_at(start)) {
+        Some(start) => start,
+        None => only(pattern.candidates(0).filter(|&start| pattern.is_at(start)))?,
+    };
+    Some(lines_at(file, start, new.len(), Difference::AlreadyApplied))
+}
+
+fn only(mut places: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = places.next()?;
+    places.next().is_none().then_some(first)
+}
+
+fn pattern_of<'file>(
+    file: &'file FileLines<'_>,
+    grade: Grade,
+    lines: &[HunkLine<'_>],
+) -> Option<Pattern<'file>> {
+    if lines.is_empty() {
+        return None;
+    }
+    Pattern::of(file, grade, lines.iter().map(|line| line.text))
+}
+
+fn first_place(file: &FileLines<'_>, grade: Grade, lines: &[HunkLine<'_>]) -> Option<usize> {
+    let pattern = pattern_of(file, grade, lines)?;
+    pattern.candidates(0).find(|&start| pattern.is_at(start))
+}
+
+fn lines_at(file: &FileLines<'_>, start: usize, count: usize, difference: Difference) -> Closest {
+    closest::of_lines(&file.view(), start..start + count, difference)
+}
+
+/// The lines of the file that a hunk may have meant. Nothing here is ever applied.
+fn closest_to(file: &FileLines<'_>, old: &[HunkLine<'_>]) -> Option<Closest> {
+    let wanted: Vec<_> = old.iter().map(|line| line.text).collect();
+    let joined = wanted.join("\n");
+    let at = |start, difference| Some(lines_at(file, start, old.len(), difference));
+    for plain in without_line_numbers(&joined) {
+        let pattern = Pattern::of(file, Grade::Exact, plain.split('\n'));
+        let place =
+            pattern.and_then(|pattern| pattern.candidates(0).find(|&start| pattern.is_at(start)));
+        if let Some(start) = place.filter(|_| !plain.trim().is_empty()) {
+            return at(start, Difference::LineNumbers);
+        }
+    }
+    let plain: Vec<_> = wanted.iter().map(|line| unescaped(line).text).collect();
+    let pattern = Pattern::of(file, Grade::Exact, plain.iter().map(|line| &**line));
+    let place = pattern
+        .and_then(|pattern| only(pattern.candidates(0).filter(|&start| pattern.is_at(start))));
+    if let Some(start) = place {
+        return at(start, Difference::Escapes);
+    }
+    let view = file.view();
+    for (folding, difference) in FOLDINGS {
+        if !folding.can_differ(&view, &joined) || joined.trim().is_empty() {
+            continue;
+        }
+        let folded = format!("\n{}", folding.of_file(&view));
+        let wanted = format!("\n{}\n", folding.of_part(&joined));
+        if let Some(found) = memchr::memmem::find(folded.as_bytes(), wanted.as_bytes()) {
+            let start = crate::text::lines_ended(&folded.as_bytes()[..found]);
+            return at(usize::try_from(start).unwrap_or(usize::MAX), difference);
+        }
+    }
+    let lines = closest::most_alike(&view, &joined)?;
+    Some(closest::of_lines(&view, lines, Difference::Other))
+}
