@@ -2,6 +2,7 @@
 
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
+  ApplyPatchArguments,
   CreateFileArguments,
   DeleteFileArguments,
   EditFileArguments,
@@ -102,6 +103,11 @@ export interface AgentToolkit<Own extends ToolTypes = Record<never, never>> {
     args: EditFileArguments,
     options?: InvokeOptions | null,
   ): Promise<ToolResult<ToolResults["edit_file"]>>;
+  /** The tool `apply_patch`. */
+  applyPatch(
+    args: ApplyPatchArguments,
+    options?: InvokeOptions | null,
+  ): Promise<ToolResult<ToolResults["apply_patch"]>>;
   /** The tool `move_file`. */
   moveFile(
     args: MoveFileArguments,
@@ -215,6 +221,7 @@ export function createAgentToolkit<const Own extends OwnTools = []>(
     createFile: (args: unknown, called?: CallOptions | null) =>
       invoke("workspace_create_file", args, called),
     editFile: (args: unknown, called?: CallOptions | null) => invoke("edit_file", args, called),
+    applyPatch: (args: unknown, called?: CallOptions | null) => invoke("apply_patch", args, called),
     moveFile: (args: unknown, called?: CallOptions | null) => invoke("move_file", args, called),
     deleteFile: (args: unknown, called?: CallOptions | null) => invoke("delete_file", args, called),
     readSourceDocument: (args: unknown, called?: CallOptions | null) =>

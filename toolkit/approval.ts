@@ -1,5 +1,5 @@
-// Approval by a person (TUL-004 §7.6): the host's function `approve` is asked about each call of a tool
-// whose policy is `"ask"`.
+// Approval by a person (TUL-004 §7.6): the host's function `approve` is asked about each call of a tool whose policy is
+// `"ask"`, and in a toolkit about each change that only its default rules refuse.
 
 import { untilAborted } from "./abort.js";
 import { notApproved, runtimeFailure, type ToolFailure } from "./result.js";
@@ -14,6 +14,11 @@ export interface ApprovalRequest {
   readonly path: string | null;
   /** The proposed change as a unified diff; `null` if the tool proposes none. */
   readonly diff: string | null;
+  /**
+   * `"rules"`: the call would change one of `PATHS_THAT_RUN`, at `path`, at another path among the arguments, or where a
+   * link on them leads. Absent: the tool's policy is `"ask"`, and it is no such change.
+   */
+  readonly reason?: "rules";
   readonly callId: string | null;
   readonly sessionId: string | null;
   readonly conversationId: string | null;

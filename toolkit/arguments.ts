@@ -31,7 +31,7 @@ export function readArguments(tool: ToolDescription, sent: () => unknown): ReadA
 
 function readSent(tool: ToolDescription, sent: unknown): ReadArguments {
   const { definition, furtherParameters } = tool;
-  const object = folded(tool, readObject(sent));
+  const object = folded(tool, readObject(sent, tool.fromText));
   if (typeof object === "string") return refuse(tool, object);
   // Without a prototype, so that properties of `Object.prototype` are not taken for arguments.
   const args: Record<string, unknown> = Object.create(null);
@@ -96,7 +96,10 @@ const NOT_JSON =
 const MAX_JSON_LENGTH = 16 * 1024 * 1024;
 
 /** Returns the arguments as an object, or a sentence about the mistake. Some models encode JSON twice. */
-function readObject(sent: unknown): Record<string, unknown> | string {
+function readObject(
+  sent: unknown,
+  fromText?: ToolDescription["fromText"],
+): Record<string, unknown> | string {
   let value = sent;
   for (let times = 0; typeof value === "string" && times < 2; times += 1) {
     if (value.length > MAX_JSON_LENGTH) {
@@ -107,6 +110,8 @@ function readObject(sent: unknown): Record<string, unknown> | string {
     try {
       value = JSON.parse(text);
     } catch {
+      const args = fromText?.(text);
+      if (args) return args;
       return text.includes("{") ? NOT_JSON : "the arguments must be a JSON object";
     }
   }

@@ -1,22 +1,15 @@
 // One call of a toolkit's tool, from the arguments as they were sent to the result.
 
 import { throwIfAborted } from "./abort.js";
-import { refusalOf } from "./approval.js";
 import { type ReadArguments, readArguments } from "./arguments.js";
 import { beginEvent } from "./events.js";
 import { forwardCall } from "./forward.js";
+import { askPerson, type Call, runGated } from "./gated-call.js";
 import { runtimeFailure, type ToolFailure, type ToolResult, withMessage } from "./result.js";
 import { permissionOf, refusedByRule, runSecured, type ToolPolicy } from "./secure-tool.js";
 import { type CallContext, type CallOptions, isExecutedAt, type Session } from "./session.js";
 import { completeRefusal } from "./tools/refusal.js";
 import type { Arguments, Tool } from "./tools/tool.js";
-
-/** A call that has begun: its context is fixed. */
-interface Call {
-  readonly session: Session;
-  readonly tool: Tool;
-  readonly context: CallContext;
-}
 
 /**
  * Calls the tool that `find` returns. Failures are results; the promise rejects only with the reason of an
@@ -75,8 +68,9 @@ async function callTool(call: Call, sent: () => unknown): Promise<ToolResult> {
   if (!isExecutedAt(tool, session.location)) {
     return withIgnored(completeRefusal(tool, context, args, await forward(call, args)), ignored);
   }
-  const result = completeRefusal(tool, context, args, await run(call, args));
-  publish(args, result);
+  const { answer, isByDefault } = await run(call, args);
+  const result = completeRefusal(tool, context, args, answer);
+  publish(args, result, isByDefault);
   const finished = tool.finish ? await tool.finish(context, args as never, result) : result;
   return withIgnored(finished, ignored);
 }
@@ -104,9 +98,11 @@ function refusalBefore({ session, tool, context }: Call, read: ReadArguments): T
 }
 
 /** Forwards a call to the other side. */
-function forward({ session, tool, context }: Call, args: Arguments): Promise<ToolResult> {
+function forward(call: Call, args: Arguments): Promise<ToolResult> {
+  const { session, tool, context } = call;
   const work = async () => {
-    const refusal = await askPerson(session, tool, context, args, null);
+    const isAsked = permissionOf(context, tool.metadata.name) === "ask";
+    const refusal = isAsked ? await askPerson(call, args, null, {}) : null;
     return (
       refusal ??
       forwardCall(session.forward as NonNullable<Session["forward"]>, tool, context, args)
@@ -117,20 +113,21 @@ function forward({ session, tool, context }: Call, args: Arguments): Promise<Too
   ]);
 }
 
-/** Executes a call here. */
-function run({ session, tool, context }: Call, args: Arguments): Promise<ToolResult> {
-  const work = async (_context: CallContext, ...params: never[]) => {
-    if (permissionOf(context, tool.metadata.name) !== "ask")
-      return tool.handler(context, ...params);
-    const proposal = await tool.propose?.(context, args as never);
-    if (proposal !== undefined && "answer" in proposal) return proposal.answer;
-    const refusal = await askPerson(session, tool, context, args, proposal?.diff ?? null);
-    if (refusal !== null) return refusal;
-    return proposal
-      ? tool.handler(context, ...tool.paramsOf(proposal.args as never))
-      : tool.handler(context, ...params);
+/** Executes a call here. `isByDefault`: nothing but the toolkit's default rules has refused it. */
+async function run(
+  call: Call,
+  args: Arguments,
+): Promise<{ answer: ToolResult; isByDefault: boolean }> {
+  const { tool, context } = call;
+  let isByDefault = false;
+  const noteDefault = () => {
+    isByDefault = true;
   };
-  return runSecured(tool.metadata, work, withoutAsking(context), tool.paramsOf(args as never));
+  const work = (_context: CallContext, ...params: never[]) =>
+    runGated(call, { args, params }, noteDefault);
+  const sent = tool.paramsOf(args as never);
+  const answer = await runSecured(tool.metadata, work, withoutAsking(context), sent);
+  return { answer, isByDefault };
 }
 
 /**
@@ -147,30 +144,6 @@ function withoutAsking(context: CallContext): CallContext {
     defaultPolicy: allowed(defaultPolicy),
   };
   return Object.assign(Object.create(null), context, { policy });
-}
-
-/** Asks for approval if the policy says so. `null` if the call is approved or needs no approval. */
-async function askPerson(
-  { approve }: Session,
-  { definition: { name } }: Tool,
-  context: CallContext,
-  args: Arguments,
-  diff: string | null,
-): Promise<ToolFailure | null> {
-  if (permissionOf(context, name) !== "ask" || approve === null) return null;
-  const { callId, sessionId, conversationId, turnId, signal } = context;
-  const path = args.path ?? args.uri;
-  return refusalOf(approve, {
-    name,
-    arguments: structuredClone(args),
-    path: typeof path === "string" ? path : null,
-    diff,
-    callId,
-    sessionId,
-    conversationId,
-    turnId,
-    signal,
-  });
 }
 
 /** The result, with the sentence about ignored arguments. */

@@ -4,42 +4,51 @@
 
 import path from "node:path";
 import { parseArgs } from "node:util";
+import type { AccessRules, WriteScope } from "../index.js";
 import { createAgentToolkit } from "./agent-toolkit.js";
-import { createClientRootsToolkit } from "./mcp/client-roots.js";
+import { createClientRootsToolkit, type RootOptions } from "./mcp/client-roots.js";
 import { FormError, SizeError } from "./mcp/message.js";
 import { createToolServer, type McpServerOptions, type ToolServer } from "./mcp/server.js";
 import { serveStdio } from "./mcp/stdio.js";
+import { RULE_FLAGS, readRuleFlags } from "./rule-flags.js";
+import { misuse, UsageError } from "./usage-error.js";
 import { VERSION } from "./version.js";
 
 const HELP = `ringfence ${VERSION}: reads and creates the files of a directory, and never leaves it
 
 Usage: ringfence mcp [--root DIR] [--read-only]
+                     [--deny PATTERN]... [--write-only PATTERN]...
+                     [--read-only-path PATTERN... | --no-read-only-path]
                      [--instructions TEXT | --no-instructions]
 
 Serves the Model Context Protocol on standard input and output.
 
-  --root DIR           the directory whose files the client may use; without
-                       it, the first of the client's own roots that can be
-                       opened
-  --read-only          no file is created or replaced
-  --instructions TEXT  instructions for the client's model, in place of the
-                       server's own, which say when to call which tool
-  --no-instructions    no instructions for the client's model
-  -h, --help           prints this
-  -V, --version        prints the version
+  --root DIR                 the directory whose files the client may use;
+                             without it, the first of the client's own roots
+                             that can be opened
+  --read-only                no file is created or replaced
+  --deny PATTERN             paths that are neither read, changed nor listed;
+                             patterns are those of a .gitignore
+  --write-only PATTERN       changes only paths that match
+  --read-only-path PATTERN   paths that are read and not changed, in place of
+                             those that other programs run unasked, such as
+                             .git and .vscode/
+  --no-read-only-path        changes those, too
+  --instructions TEXT        instructions for the client's model, in place of
+                             the server's own, which say when to call which
+                             tool
+  --no-instructions          no instructions for the client's model
+  -h, --help                 prints this
+  -V, --version              prints the version
 
 Exit codes: 0 when the client has gone, 1 when the server failed, 2 when it
 could not start as asked.
 `;
 
-/** A mistake in the command line. */
-class UsageError extends Error {}
-
-const misuse = (sentence: string) => new UsageError(`${sentence} (see ringfence --help)`);
-
 interface McpCommand {
   root: string | null;
-  readOnly: boolean;
+  writeScope: WriteScope;
+  rules: AccessRules;
   /** The text for the client's model; `null` for none, `undefined` for the server's own. */
   instructions: string | null | undefined;
 }
@@ -70,7 +79,12 @@ function readCommand(args: string[]): McpCommand | string {
   const [root = null, another] = values.root ?? [];
   if (another !== undefined) throw misuse("--root can be given once: one server has one root");
   if (root === "") throw misuse("--root needs a directory");
-  return { root, readOnly: values["read-only"] ?? false, instructions: readInstructions(values) };
+  return {
+    root,
+    writeScope: values["read-only"] ? "read-only" : "workspace-write",
+    rules: readRuleFlags(values),
+    instructions: readInstructions(values),
+  };
 }
 
 function readInstructions(values: ReturnType<typeof parsed>["values"]): string | null | undefined {
@@ -91,6 +105,7 @@ function parsed(args: string[]) {
         "read-only": { type: "boolean" },
         instructions: { type: "string", multiple: true },
         "no-instructions": { type: "boolean" },
+        ...RULE_FLAGS,
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "V" },
       },
@@ -101,16 +116,15 @@ function parsed(args: string[]) {
   }
 }
 
-async function serve({ root, readOnly, instructions }: McpCommand): Promise<void> {
-  const writeScope = readOnly ? "read-only" : "workspace-write";
+async function serve({ root, writeScope, rules, instructions }: McpCommand): Promise<void> {
   const options: McpServerOptions = instructions === undefined ? {} : { instructions };
   if (root !== null) {
     // The operator has decided. The client is not asked for roots and can neither widen nor move this one.
-    await serveOn(createToolServer(openRoot(root, writeScope), options));
+    await serveOn(createToolServer(openRoot(root, { writeScope, rules }), options));
     return;
   }
   const gone = new AbortController();
-  const toolkit = createClientRootsToolkit(writeScope, tell);
+  const toolkit = createClientRootsToolkit({ writeScope, rules }, tell);
   const roots = { follow: toolkit.follow, signal: gone.signal };
   await serveOn(createToolServer(toolkit, { ...options, roots }), () => gone.abort());
 }
@@ -120,9 +134,9 @@ async function serveOn(server: ToolServer, onEnd = () => {}): Promise<void> {
   await serveStdio(server, onEnd);
 }
 
-function openRoot(root: string, writeScope: "read-only" | "workspace-write") {
+function openRoot(root: string, options: RootOptions) {
   try {
-    return createAgentToolkit({ workspaceRoot: path.resolve(root), writeScope });
+    return createAgentToolkit({ workspaceRoot: path.resolve(root), ...options });
   } catch (error) {
     const { message } = error as Error;
     const [, why] = /workspaceRoot (.*)/.exec(message) ?? [];

@@ -9,6 +9,7 @@ import {
   type WorkspaceOptions,
 } from "../index.js";
 import type { Approve } from "./approval.js";
+import { codedError } from "./coded-error.js";
 import type { ExecutionLocation } from "./definitions/tool.js";
 import type { Forward } from "./forward.js";
 import { ownOf } from "./own.js";
@@ -23,8 +24,8 @@ export interface ToolContext extends HandlerContext {
 /** The context of one tool's handler. Which keys must be present depends on the tool. */
 export interface HandlerContext extends SecureToolContext, WorkspaceOptions {
   /**
-   * A workspace that is open already, in place of `workspaceRoot`. The host closes it. Any other value under
-   * this key is the host's own and ignored.
+   * A workspace that is open already, in place of `workspaceRoot`. The host closes it. It has rules of its own; `rules`
+   * beside it are for agent toolkits. Any other value under this key is the host's own and ignored.
    */
   workspace?: Workspace | null;
   /** For `read_file` in an agent toolkit: whether the failure names near misses. Default `true`. */
@@ -52,7 +53,10 @@ export interface HandlerContext extends SecureToolContext, WorkspaceOptions {
   location?: ExecutionLocation | "both" | null;
   /** For an agent toolkit: forwards the calls of tools that the other side executes. */
   forward?: Forward | null;
-  /** Asked for each call of a tool whose policy is `"ask"`. */
+  /**
+   * Asked for each call of a tool whose policy is `"ask"`; by an agent toolkit whose `rules` have no `read_only` also
+   * before `PATHS_THAT_RUN` are changed.
+   */
   approve?: Approve | null;
   /** For an agent toolkit: the roots that messages must not show. @internal */
   hiddenRoots?: readonly string[];
@@ -60,7 +64,14 @@ export interface HandlerContext extends SecureToolContext, WorkspaceOptions {
 
 /** The first argument for a native function: the workspace that the context holds, or the context itself. */
 export function rootOf(context: HandlerContext): Workspace | WorkspaceContext {
-  return heldBy(context) ?? (context as WorkspaceContext);
+  const held = heldBy(context);
+  if (held === null) return context as WorkspaceContext;
+  if (held !== context && ownOf(context, "rules") != null) {
+    // Native functions get the Workspace alone, so that these rules would protect nothing.
+    const what = "rules stand beside a Workspace: give them to Workspace.open, or to withRules";
+    throw codedError("INVALID_ARGUMENT", what);
+  }
+  return held;
 }
 
 /** The workspace that the context is, or holds; `null` if there is none. */

@@ -3,6 +3,7 @@
 import { channel } from "node:diagnostics_channel";
 import { TOOL_CHANNEL } from "./definitions/forwarding.js";
 import { eventNameOf } from "./definitions/tools.js";
+import { PATH_DENIED } from "./denied-path.js";
 import { readableOf } from "./own.js";
 import type { ToolResult } from "./result.js";
 
@@ -19,6 +20,11 @@ export interface ToolExecutedEvent {
   Success: boolean;
   /** The tool's own code, or the code of the refusal; `null` on success. */
   ErrorCode: string | null;
+  /**
+   * For a path that rules have refused: `"rules"`, or `"PATHS_THAT_RUN"` where nothing but this default of the toolkit
+   * refuses it, which `rules.read_only` of the context turns off. Absent for every other answer.
+   */
+  DeniedBy?: "rules" | "PATHS_THAT_RUN";
   /** The size of the file; 0 if the answer does not have it. */
   SizeBytes: number;
   /** The hash of the file; `""` if the answer does not have it. */
@@ -53,7 +59,7 @@ export function wasPublished(result: ToolResult, name: string): boolean {
 export function beginEvent(
   name: string,
   context: Ids,
-): (args: unknown, result: ToolResult) => void {
+): (args: unknown, result: ToolResult, isByDefault?: boolean) => void {
   if (!tools.hasSubscribers) return (_args, result) => void published.set(result, name);
   const id = (key: keyof Ids) => stringOf(readableOf(context, key));
   const ids = {
@@ -63,7 +69,7 @@ export function beginEvent(
   };
   const callId = id("callId");
   const began = performance.now();
-  return (args, result) => {
+  return (args, result, isByDefault = false) => {
     published.set(result, name);
     const given = (key: string) => readableOf(args, key);
     const answer = (key: string) => inAnswer(result, key);
@@ -77,8 +83,8 @@ export function beginEvent(
         stringOf(given("root_path")),
       Overwrite: given("overwrite") === true,
       Success: result.status === "success",
-      ErrorCode:
-        result.status === "success" ? null : (result.error.details.code ?? result.error.code),
+      ErrorCode: errorCodeIn(result),
+      ...deniedBy(result, isByDefault),
       SizeBytes: numberOf(answer("sizeBytes")) ?? numberOf(answer("byte_length")) ?? 0,
       Hash: stringOf(answer("hash")) ?? stringOf(answer("sha256")) ?? "",
       CallId: callId,
@@ -86,6 +92,18 @@ export function beginEvent(
     };
     tools.publish(message);
   };
+}
+
+/** The code of a tool's own payload comes first: TUL-004 has the codes of its own alone. */
+function errorCodeIn(result: ToolResult): string | null {
+  if (result.status === "success") return null;
+  const { code, details } = result.error;
+  return stringOf(readableOf(details.result, "errorCode")) ?? details.code ?? code;
+}
+
+function deniedBy(result: ToolResult, isByDefault: boolean): Pick<ToolExecutedEvent, "DeniedBy"> {
+  if (result.status === "success" || result.error.details.code !== PATH_DENIED) return {};
+  return { DeniedBy: isByDefault ? "PATHS_THAT_RUN" : "rules" };
 }
 
 /** Tools put size and hash at the top of their data, in its `file`, or in its `meta`. */

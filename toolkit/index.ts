@@ -45,6 +45,12 @@ export * from "./definitions/index.js";
 export type { ToolExecutedEvent } from "./events.js";
 export type { Forward, ForwardedCall } from "./forward.js";
 export {
+  type PatchFileError,
+  type PatchFileErrorCode,
+  type PatchFileOutput,
+  patchFile,
+} from "./patch-file.js";
+export {
   createSecureTool,
   type Permission,
   type SecureToolContext,

@@ -11,9 +11,13 @@ const realRoots = new WeakMap<Workspace, string>();
 /**
  * Keeps the real path of a root that a toolkit has opened. The root's own path may be a link, and lead elsewhere
  * later.
+ *
+ * @param same another `Workspace` on the same root, whose real path is kept already
  */
-export function holdRealRoot(workspace: Workspace): void {
-  if (!realRoots.has(workspace)) realRoots.set(workspace, realPathOf(workspace.workspaceRoot));
+export function holdRealRoot(workspace: Workspace, same?: Workspace): void {
+  if (realRoots.has(workspace)) return;
+  const kept = same === undefined ? undefined : realRoots.get(same);
+  realRoots.set(workspace, kept ?? realPathOf(workspace.workspaceRoot));
 }
 
 /** The real path of a root; the path as it is if it leads nowhere. */

@@ -1,5 +1,7 @@
 // The result of a tool call: data, or a refusal or failure that says how to repair the call.
 
+import { visible } from "./visible.js";
+
 /** A tool's result. A model sees it, so no part of it holds an absolute path. */
 export type ToolResult<Data = unknown> = ToolSuccess<Data> | ToolFailure;
 
@@ -48,6 +50,16 @@ export function policyDenied(name: string): ToolFailure {
 export function notApproved(name: string): ToolFailure {
   const message = `The call of ${name} was not approved. Do not repeat it; ask the user what to do instead.`;
   return failure("denied", "policy", "POLICY_DENIED", message, { code: null });
+}
+
+/**
+ * The refusal of a path that the host's rules deny, or protect from the change. The sentence does not say how to turn a
+ * rule off, because a model reads it.
+ */
+export function pathDenied(path: string | null, details: ToolErrorDetails): ToolFailure {
+  const which = path ? visible(JSON.stringify(path)) : "this path";
+  const message = `The host's rules protect ${which}: do not try another way to it; go on without it, or ask the user.`;
+  return failure("denied", "policy", "POLICY_DENIED", message, details);
 }
 
 export function sandboxDenied(message: string, details: ToolErrorDetails): ToolFailure {

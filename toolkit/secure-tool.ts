@@ -1,16 +1,24 @@
 // `createSecureTool` checks the policy, then the write scope, then the path by its spelling, then runs the
 // handler. A sandbox violation that the core finds on disk gives the same kind of result.
 
-import { isDeleteFileError, isEditFileError, isMoveFileError, type WriteScope } from "../index.js";
+import {
+  isApplyPatchError,
+  isDeleteFileError,
+  isEditFileError,
+  isMoveFileError,
+  type WriteScope,
+} from "../index.js";
 import { throwIfAborted } from "./abort.js";
 import { type Approve, refusalOf } from "./approval.js";
 import { type HandlerContext, heldBy } from "./context.js";
+import { isDenialAnswer, PATH_DENIED } from "./denied-path.js";
 import { beginEvent, wasPublished } from "./events.js";
 import { withoutRoots } from "./hidden-root.js";
 import { ownOf, readableOf } from "./own.js";
 import { isRecord, permissionIn } from "./policy.js";
 import { resolveInWorkspace } from "./resolve-path.js";
 import {
+  pathDenied,
   policyDenied,
   runtimeFailure,
   sandboxDenied,
@@ -238,6 +246,9 @@ async function thrownFailure(error: unknown, roots: unknown[]): Promise<ToolFail
   const message = stringIn(error, "message") ?? textOf(error);
   const text = await withoutAny(roots, message?.trim() ? message : "The tool failed.");
   if (code === "SANDBOX_VIOLATION") return sandboxDenied(text, { code });
+  if (code === PATH_DENIED) {
+    return pathDenied(await withoutAny(roots, stringIn(error, "path") ?? ""), { code });
+  }
   const facts = factsOf(error);
   return runtimeFailure(text, facts === null ? { code } : { code, facts }, isRetriable(error));
 }
@@ -246,17 +257,23 @@ async function thrownFailure(error: unknown, roots: unknown[]): Promise<ToolFail
 const FACTS = [
   "edit_index",
   "other_index",
+  "hunk",
+  "patch_line",
   "count",
   "lines",
   "closest",
   "sha256",
   "entries",
   "removed",
+  "applied",
 ] as const;
+
+/** The errors that have such properties. */
+const HAS_FACTS = [isEditFileError, isApplyPatchError, isMoveFileError, isDeleteFileError] as const;
 
 /** What an error of the core tells a model beside its code; `null` if that is nothing. */
 function factsOf(error: unknown): Record<string, unknown> | null {
-  if (!isEditFileError(error) && !isMoveFileError(error) && !isDeleteFileError(error)) return null;
+  if (!HAS_FACTS.some((isOne) => isOne(error))) return null;
   const told = FACTS.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]);
   const facts = Object.fromEntries(told.filter(([, value]) => value !== undefined));
   return Object.keys(facts).length === 0 ? null : facts;
@@ -271,10 +288,10 @@ function isRetriable(thrown: unknown): boolean {
   }
 }
 
-function stringIn(thrown: unknown, key: "code" | "message"): string | null {
+function stringIn(thrown: unknown, key: "code" | "message" | "path"): string | null {
   if (typeof thrown !== "object" || thrown === null) return null;
   try {
-    const value = ownOf(thrown as { code?: unknown; message?: unknown }, key);
+    const value = ownOf(thrown as { [Key in typeof key]?: unknown }, key);
     return typeof value === "string" ? value : null;
   } catch {
     return null;
@@ -304,6 +321,10 @@ async function domainFailure(
   if (typeof code !== "string") return null;
   const result = await withoutRootsIn(data as object, hiddenRootsOf(context));
   const message = sentenceOf(result) ?? code;
+  if (isDenialAnswer(data)) {
+    const path = readableOf(result, "path");
+    return pathDenied(typeof path === "string" ? path : null, { code: PATH_DENIED, result });
+  }
   const details = { code, result };
   // TUL-004's `InvalidPath` covers paths that leave the workspace.
   if (code === "InvalidPath") return sandboxDenied(message, details);

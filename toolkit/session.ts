@@ -3,20 +3,16 @@
 
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
-import {
-  DirectoryStore,
-  type FileUriRoot,
-  type SearchProgress,
-  Workspace,
-  type WriteScope,
-} from "../index.js";
+import type { AccessRules, SearchProgress, Workspace, WriteScope } from "../index.js";
 import type { Approve } from "./approval.js";
 import { type HandlerContext, heldBy, type ToolContext } from "./context.js";
 import type { ExecutionLocation } from "./definitions/tool.js";
 import type { Forward } from "./forward.js";
+import { HeldRoots } from "./held-roots.js";
 import { ownOf } from "./own.js";
 import { readPolicy } from "./policy.js";
 import { holdRealRoot, realPathOf } from "./resolve-path.js";
+import { addDefault, readRules, rulesBeside } from "./rules.js";
 import type { ToolPolicy } from "./secure-tool.js";
 import { callSignal } from "./signals.js";
 import type { Tool } from "./tools/tool.js";
@@ -51,7 +47,10 @@ export interface CallContext extends HandlerContext {
 export interface Session {
   /** The context as it was read when the toolkit was made. */
   readonly fixedContext: Readonly<HandlerContext>;
+  /** The root of all tools, with the default rules if the host has no `read_only` of its own. */
   readonly workspace: Workspace | null;
+  /** The same root with the host's rules alone; `null` if the default is not in force. */
+  readonly workspaceWithoutDefault: Workspace | null;
   readonly location: ExecutionLocation | "both";
   readonly forward: Forward | null;
   readonly approve: Approve | null;
@@ -71,7 +70,7 @@ export function openSession(context: HandlerContext, tools: readonly Tool[]): Se
     throw new TypeError("the context must be an object, or a Workspace");
   }
   heldBy(context); // refuses a proxy of a Workspace before its getters throw
-  const roots = new Roots();
+  const roots = new HeldRoots();
   try {
     return readSession(context, tools, roots);
   } catch (error) {
@@ -80,7 +79,7 @@ export function openSession(context: HandlerContext, tools: readonly Tool[]): Se
   }
 }
 
-function readSession(host: HandlerContext, tools: readonly Tool[], roots: Roots): Session {
+function readSession(host: HandlerContext, tools: readonly Tool[], roots: HeldRoots): Session {
   const location = readLocation(ownOf(host, "location"));
   const here = tools.filter((tool) => isExecutedAt(tool, location));
   const fixedContext: HandlerContext = Object.assign(Object.create(null), {
@@ -97,19 +96,27 @@ function readSession(host: HandlerContext, tools: readonly Tool[], roots: Roots)
     location,
   });
   needApproval(fixedContext);
-  const workspace = openWorkspace(host, here, fixedContext, roots);
-  if (workspace !== null) holdRealRoot(workspace);
+  const hostRules = rulesOf(host);
+  const { rules } = hostRules;
+  const { workspace, workspaceWithoutDefault } = openWorkspace(
+    host,
+    hostRules,
+    here,
+    fixedContext,
+    roots,
+  );
   Object.assign(fixedContext, {
     workspace,
     writeScope: writeScopeOf(host, workspace),
-    space: roots.directory("space", ownOf(host, "space")),
-    chat: roots.directory("chat", ownOf(host, "chat")),
-    store: roots.store(ownOf(host, "store")),
+    space: roots.directory("space", ownOf(host, "space"), rules),
+    chat: roots.directory("chat", ownOf(host, "chat"), rules),
+    store: roots.store(ownOf(host, "store"), rules),
     hiddenRoots: hiddenRootsOf(host),
   });
   return {
     fixedContext,
     workspace,
+    workspaceWithoutDefault,
     location,
     forward: fixedContext.forward ?? null,
     approve: fixedContext.approve ?? null,
@@ -184,30 +191,64 @@ function needApproval({ policy, approve }: HandlerContext): void {
   throw new TypeError('the policy has "ask", and the context no function approve to be asked');
 }
 
-/** Opens the workspace; `null` if no tool that is executed here needs one. */
+interface HostRules {
+  /** The host's own rules, without the default. Those of a `Workspace` that it gives are among them. */
+  readonly rules: AccessRules | null;
+  /** Whether that `Workspace` has them all. */
+  readonly areHeld: boolean;
+}
+
+function rulesOf(host: HandlerContext): HostRules {
+  const held = heldBy(host);
+  const given = held === host ? null : readRules(ownOf(host, "rules"));
+  if (held === null) return { rules: given, areHeld: false };
+  return { rules: rulesBeside(held.rules, given), areHeld: given === null };
+}
+
+/** A root twice: with the default rules, and without. Both are `null` if no tool that is executed here needs a root. */
+type GuardedRoot = Pick<Session, "workspace" | "workspaceWithoutDefault">;
+
 function openWorkspace(
   host: HandlerContext,
+  { rules, areHeld }: HostRules,
   here: readonly Tool[],
   { fetch, forward }: HandlerContext,
-  roots: Roots,
-): Workspace | null {
+  roots: HeldRoots,
+): GuardedRoot {
   const given = heldBy(host);
-  if (given !== null) return given;
+  if (given !== null) return guarded(areHeld ? given : roots.view(given, rules), rules, roots);
   const root = ownOf(host, "workspaceRoot");
   const others = [fetch, forward, ownOf(host, "space"), ownOf(host, "chat"), ownOf(host, "store")];
   const hasOthers = others.some((other) => other != null) || here.some(isIndependent);
+  const none = { workspace: null, workspaceWithoutDefault: null };
   if (root === undefined || root === null) {
-    if (hasOthers) return null;
+    if (hasOthers) return none;
   } else if (here.every(({ needsWorkspace }) => needsWorkspace === false)) {
-    return null;
+    return none;
   }
-  return roots.workspace(root as string, {
+  const opened = roots.workspace(root as string, {
     writeScope: ownOf(host, "writeScope") ?? null,
     invalidUtf8: ownOf(host, "invalidUtf8") ?? null,
     durability: ownOf(host, "durability") ?? null,
     contentHash: ownOf(host, "contentHash") ?? null,
     maxCreateBytes: ownOf(host, "maxCreateBytes") ?? null,
+    rules,
   });
+  return guarded(opened, rules, roots);
+}
+
+/** Adds the default to a root with the host's rules, unless these have a `read_only`. */
+function guarded(
+  withoutDefault: Workspace,
+  rules: AccessRules | null,
+  roots: HeldRoots,
+): GuardedRoot {
+  holdRealRoot(withoutDefault);
+  const guarding = addDefault(rules);
+  if (guarding === null) return { workspace: withoutDefault, workspaceWithoutDefault: null };
+  const workspace = roots.view(withoutDefault, guarding);
+  holdRealRoot(workspace, withoutDefault);
+  return { workspace, workspaceWithoutDefault: withoutDefault };
 }
 
 /** Whether a tool needs nothing of the context. */
@@ -247,68 +288,4 @@ function beginCall(
     signal,
   });
   return { context, release };
-}
-
-/** The roots that a toolkit has opened and will close. */
-class Roots {
-  readonly #opened = new Map<string, Workspace>();
-  #store: DirectoryStore | null = null;
-  #calls = 0;
-  isClosed = false;
-
-  workspace(root: string, options: Parameters<typeof Workspace.open>[1]): Workspace {
-    const workspace = Workspace.open(root, options);
-    this.#opened.set(root, workspace);
-    return workspace;
-  }
-
-  /** The root of `file:` URIs. A directory is opened now, so that it stays the same one if it is renamed. */
-  directory(key: "space" | "chat", root: FileUriRoot | null | undefined): FileUriRoot | null {
-    if (root === undefined || root === null || root instanceof Workspace) return root ?? null;
-    if (typeof root === "string") return this.#directoryAt(key, root);
-    if (typeof (root as { resolve?: unknown }).resolve === "function") return root;
-    const path: unknown = ownOf(root as { workspaceRoot?: unknown }, "workspaceRoot");
-    return typeof path === "string" ? this.#directoryAt(key, path) : root;
-  }
-
-  #directoryAt(key: string, path: string): Workspace {
-    const open = () => this.workspace(path, { writeScope: "read-only" });
-    return this.#opened.get(path) ?? named(key, "workspaceRoot", open);
-  }
-
-  store(store: HandlerContext["store"]): HandlerContext["store"] {
-    if (typeof store !== "string") return store ?? null;
-    this.#store = named("store", "directory", () => DirectoryStore.open(store));
-    return this.#store;
-  }
-
-  /** Keeps the roots open for a call. The returned function is called when the call has ended. */
-  enter(): () => void {
-    this.#calls += 1;
-    return () => {
-      this.#calls -= 1;
-      if (this.isClosed) this.close();
-    };
-  }
-
-  close(): void {
-    this.isClosed = true;
-    if (this.#calls > 0) return;
-    for (const workspace of this.#opened.values()) workspace.close();
-    this.#store?.close();
-  }
-}
-
-/** Opens a root; an error names the context's key in place of the opener's own argument name. */
-function named<T>(key: string, otherwise: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof Error) {
-      const { message } = error;
-      error.message = message.replace(otherwise, key);
-      error.stack = error.stack?.replace(message, error.message) ?? error.message;
-    }
-    throw error;
-  }
 }

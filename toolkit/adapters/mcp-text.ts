@@ -2,9 +2,11 @@
 // unescaped, and a note of one line about it.
 
 import type {
+  ApplyPatchOutput,
   CreateFileResult,
   EditFileOutput,
   FindFilesResult,
+  PatchedFile,
   ReadFileOutput,
   ReadFilesItem,
   ReadFilesOutput,
@@ -36,6 +38,9 @@ export function answerTextOf(data: unknown): AnswerText {
   }
   if (hasKeys(fields, "applied", "replacements", "diff", "sha256")) {
     return editedText(fields as EditFileOutput);
+  }
+  if (hasKeys(fields, "format", "applied", "files", "diff")) {
+    return patchedText(fields as ApplyPatchOutput);
   }
   if (hasKeys(fields, "success", "file", "errors", "sessionId")) {
     return sourceText(fields as ReadSourceResult);
@@ -99,6 +104,26 @@ function editedText(answer: EditFileOutput): AnswerText {
   const cut = diff_truncated ? " The diff is cut." : "";
   const places = count(replacements, "place");
   return { texts: [diff], note: `${visible(path)} is ${done}: ${places}, ${where}.${cut}` };
+}
+
+/** How many files the note names. */
+const MAX_NAMED = 20;
+
+function patchedText({ applied, files, diff, diff_truncated }: ApplyPatchOutput): AnswerText {
+  const named = files.slice(0, MAX_NAMED).map(changeOf);
+  if (files.length > MAX_NAMED) named.push(`and ${files.length - MAX_NAMED} more`);
+  const done = applied ? "Applied" : "Not written, only tried";
+  const loose = files.flatMap(({ hunks }) => hunks).filter(({ match }) => match !== "exact").length;
+  const how =
+    loose === 0 ? "" : ` ${count(loose, "hunk")} matched except for white space or look-alikes.`;
+  const cut = diff_truncated ? " The diff is cut." : "";
+  return { texts: [diff], note: `${done}: ${named.join(", ")}.${how}${cut}` };
+}
+
+function changeOf({ action, path, from_path }: PatchedFile): string {
+  return from_path === null
+    ? `${action} ${visible(path)}`
+    : `${action} ${visible(from_path)} to ${visible(path)}`;
 }
 
 function sourceText({ file }: ReadSourceResult): AnswerText {

@@ -47,6 +47,7 @@ export {
   type ResultReceivedEvent,
   TOOL_CHANNEL,
 } from "./forwarding.js";
+export { PATHS_THAT_RUN, SECRET_PATHS } from "./path-presets.js";
 export { TOOL_RESULT_SCHEMAS } from "./results.js";
 export { type SplitCalls, splitCallsByLocation } from "./split-calls.js";
 export type {

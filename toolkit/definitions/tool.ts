@@ -70,6 +70,11 @@ export interface ToolDescription<Name extends string = string> {
    * It gets a copy of the sent object and may change it. The core takes no other names.
    */
   readonly fold?: (sent: Record<string, unknown>) => Record<string, unknown>;
+  /**
+   * The arguments for a text that is no JSON, where models were taught to send the main argument alone; `null` if the
+   * text is not it.
+   */
+  readonly fromText?: (text: string) => Record<string, unknown> | null;
   /** Example values for the sentence that says how to repair a call. Other required arguments show as `…`. */
   readonly examples?: Readonly<Record<string, unknown>>;
   /** The schema of its data, for protocols that announce it. */

@@ -1,5 +1,6 @@
 // The tools by name. A new tool gets a file of its own in this folder, and its two lines here.
 
+import { APPLY_PATCH, type ApplyPatchToolArguments } from "./apply-patch.js";
 import { CREATE_FILE, type CreateFileToolArguments } from "./create-file.js";
 import { DELETE_FILE, type DeleteFileToolArguments } from "./delete-file.js";
 import { EDIT_FILE, type EditFileToolArguments } from "./edit-file.js";
@@ -19,6 +20,7 @@ export interface ToolArguments {
   read_files: ReadFilesToolArguments;
   workspace_create_file: CreateFileToolArguments;
   edit_file: EditFileToolArguments;
+  apply_patch: ApplyPatchToolArguments;
   move_file: MoveFileToolArguments;
   delete_file: DeleteFileToolArguments;
   "workspace.read_file": ReadSourceToolArguments;
@@ -37,6 +39,7 @@ export const TOOL_DESCRIPTIONS = {
   read_files: READ_FILES,
   workspace_create_file: CREATE_FILE,
   edit_file: EDIT_FILE,
+  apply_patch: APPLY_PATCH,
   move_file: MOVE_FILE,
   delete_file: DELETE_FILE,
   "workspace.read_file": READ_SOURCE,

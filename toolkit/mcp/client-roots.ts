@@ -1,6 +1,6 @@
 // A toolkit for the MCP server without `--root`: its workspace is one of the client's roots.
 
-import type { WriteScope } from "../../index.js";
+import type { AccessRules, WriteScope } from "../../index.js";
 import { untilAborted } from "../abort.js";
 import {
   type AgentToolkit,
@@ -11,6 +11,12 @@ import {
 import { runtimeFailure } from "../result.js";
 import { pathOfRootUri } from "./root-uri.js";
 import type { McpToolkit } from "./server.js";
+
+/** How a root is opened. */
+export interface RootOptions {
+  writeScope: WriteScope;
+  rules: AccessRules;
+}
 
 /** A toolkit whose workspace follows the client's roots. */
 export interface ClientRootsToolkit extends McpToolkit {
@@ -25,7 +31,7 @@ export interface ClientRootsToolkit extends McpToolkit {
  * @param onNone called with a sentence when there is no workspace
  */
 export function createClientRootsToolkit(
-  writeScope: WriteScope,
+  options: RootOptions,
   onNone: (why: string) => void,
 ): ClientRootsToolkit {
   let present: Promise<Shared | null> = Promise.resolve(null);
@@ -38,7 +44,7 @@ export function createClientRootsToolkit(
       onNone("the client does not tell its roots: start the server with --root DIR");
       return null;
     }
-    const toolkit = firstOf(roots, writeScope);
+    const toolkit = firstOf(roots, options);
     if (toolkit === null) onNone("none of the client's roots is a directory that can be opened");
     return toolkit;
   }
@@ -66,7 +72,7 @@ export function createClientRootsToolkit(
       former.then((shared) => shared?.closeWhenUnused());
     },
     invoke,
-    getAllowedTools: () => allowedTools({ workspaceRoot: "", writeScope }),
+    getAllowedTools: () => allowedTools({ workspaceRoot: "", ...options }),
   };
 }
 
@@ -100,12 +106,12 @@ class Shared {
   }
 }
 
-function firstOf(uris: readonly string[], writeScope: WriteScope): Shared | null {
+function firstOf(uris: readonly string[], options: RootOptions): Shared | null {
   for (const uri of uris) {
     const workspaceRoot = pathOfRootUri(uri);
     if (workspaceRoot === null) continue;
     try {
-      return new Shared(createAgentToolkit({ workspaceRoot, writeScope }));
+      return new Shared(createAgentToolkit({ workspaceRoot, ...options }));
     } catch {
       // This root cannot be opened; try the next one.
     }

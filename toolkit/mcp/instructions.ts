@@ -22,6 +22,8 @@ const USAGES: { readonly [Name in ToolName]: string } = {
   edit_file:
     "edit_file replaces text in a file, exactly: copy old_string from the file without line numbers, long enough to " +
     "occur once. Several edits of one file go in one call.",
+  apply_patch:
+    "apply_patch changes several files by one patch, all of it or nothing; copy its context lines from the files.",
   move_file: "move_file moves or renames a file or folder; to is the new path itself.",
   delete_file: "delete_file removes a file, or with recursive a folder.",
   "workspace.read_file":

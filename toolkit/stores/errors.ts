@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { FileStoreError, FileStoreErrorCode } from "../../index.js";
 import { asBytes } from "../bytes.js";
+import { withName } from "../coded-error.js";
 
 /** An error with the message `CODE: sentence`. The cause is not in the message: it may name hosts and keys. */
 export function fileStoreError(
@@ -10,14 +11,7 @@ export function fileStoreError(
   sentence: string,
   options?: { cause: unknown },
 ): FileStoreError {
-  const error = new Error(`${code}: ${sentence}`, options);
-  // Without a prototype: a `get` or `set` on `Object.prototype` would make `defineProperty` throw.
-  Object.defineProperty(error, "name", {
-    __proto__: null,
-    value: "FileStoreError",
-    writable: true,
-    configurable: true,
-  } as object);
+  const error = withName(new Error(`${code}: ${sentence}`, options), "FileStoreError");
   return Object.assign(error, { code }) as FileStoreError;
 }
 

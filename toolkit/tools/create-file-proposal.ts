@@ -3,6 +3,7 @@
 
 import { type CreateFileArguments, type CreateFileResult, createFile } from "../../index.js";
 import { type HandlerContext, rootOf } from "../context.js";
+import { isDenialAnswer } from "../denied-path.js";
 import { unifiedDiff } from "../diff.js";
 import { ownOf } from "../own.js";
 import { type OldFile, readOld } from "./old-file.js";
@@ -23,8 +24,8 @@ export async function proposeCreation(
   const isHash = expectedHash === null || /^[0-9a-f]{64}$/i.test(expectedHash);
   const tried = { ...asGiven, expectedHash: isHash ? OF_NO_FILE : expectedHash };
   const refused = await createFile(root, tried, { signal });
-  // Any other code means that the call would fail anyway, so no person is asked.
-  if (refused.errorCode !== "WriteFailed") return { answer: refused };
+  // Any other code, and a refusal by rules, means that the call would fail anyway, so no person is asked.
+  if (refused.errorCode !== "WriteFailed" || isDenialAnswer(refused)) return { answer: refused };
 
   const old = await readOld(root, path, signal);
   if (old === "unshown") return { answer: { ...refused, message: UNSHOWN } };
@@ -32,12 +33,12 @@ export async function proposeCreation(
     // An absent file has no hash to expect; an unreadable one was refused with the right message.
     if (old === null || expectedHash !== null) return { answer: refused };
     const diff = unifiedDiff(refused.path, null, writtenForm(content));
-    return { diff, args: { path, content, overwrite: false, expectedHash: null } };
+    return { diff, args: { path, content, overwrite: false, expectedHash: null }, paths: [path] };
   }
   if (expectedHash !== null && expectedHash.toLowerCase() !== old.sha256)
     return { answer: refused };
   const diff = noteOn(old) + unifiedDiff(refused.path, old.text, writtenForm(content));
-  return { diff, args: { ...asGiven, expectedHash: old.sha256 } };
+  return { diff, args: { ...asGiven, expectedHash: old.sha256 }, paths: [path] };
 }
 
 const UNSHOWN =

@@ -42,20 +42,21 @@ async function propose(
   const answer = await deleteFile(root, { ...args, dry_run: true }, { signal });
   if (args.dry_run === true) return { answer };
   const { path, kind, entries } = answer;
+  const paths = [args.path];
   // A folder that is filled meanwhile, or that takes a link's place, was not approved.
   const pinned = { ...args, recursive: entries > 0 };
-  if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args: pinned };
+  if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args: pinned, paths };
   if (kind === "directory") {
     const held = entries === 0 ? "" : `, and with it all that it holds, ${entries} in number,`;
-    return { diff: `The folder ${path}${held} is deleted.\n`, args: pinned };
+    return { diff: `The folder ${path}${held} is deleted.\n`, args: pinned, paths };
   }
   const given = args.expected_hash ?? null;
   const old = await readOld(root, path, signal);
   if (old !== null && typeof old === "object") {
     const diff = unifiedDiff(path, old.text, null);
-    return { diff, args: { ...pinned, expected_hash: given ?? old.sha256 } };
+    return { diff, args: { ...pinned, expected_hash: given ?? old.sha256 }, paths };
   }
   const expected_hash = given ?? (await hashOfFile(root, path, signal));
   const diff = `The file ${path}, which is not shown, is deleted.\n`;
-  return { diff, args: { ...pinned, expected_hash } };
+  return { diff, args: { ...pinned, expected_hash }, paths };
 }

@@ -12,6 +12,7 @@ import { type HandlerContext, rootOf } from "../context.js";
 import { EDIT_FILE, type EditFileToolArguments } from "../definitions/edit-file.js";
 import { ownOf } from "../own.js";
 import { withMessage } from "../result.js";
+import { shownLines } from "./closest-lines.js";
 import { withSignalOf } from "./signal.js";
 import type { Proposal, Tool } from "./tool.js";
 
@@ -31,7 +32,7 @@ export const EDIT_FILE_TOOL = {
     if (result.status === "success") return result;
     const closest = result.error.details.facts?.closest as ClosestLines | null | undefined;
     if (!closest) return result;
-    return withMessage(result, `${result.message}\n${shown(closest)}`);
+    return withMessage(result, `${result.message}\n${shownLines(closest)}`);
   },
 } satisfies Tool<"edit_file", EditFileToolArguments, EditFileOutput, Params>;
 
@@ -44,12 +45,6 @@ async function propose(
   const tried = { ...args, dry_run: true } as EditFileArguments;
   const answer = await editFile(rootOf(context), tried, { signal });
   if (args.dry_run === true) return { answer };
-  return { diff: answer.diff, args: { ...args, expected_hash: answer.before_sha256 } };
-}
-
-function shown({ start_line, end_line, text }: ClosestLines): string {
-  const lines = text.split("\n");
-  const cut = end_line - start_line + 1 > lines.length ? ", the first of them" : "";
-  const which = start_line === end_line ? `Line ${start_line}` : `Lines ${start_line}-${end_line}`;
-  return `${which} of the file${cut}:\n${text}`;
+  const { diff, before_sha256 } = answer;
+  return { diff, args: { ...args, expected_hash: before_sha256 }, paths: [args.path] };
 }

@@ -1,5 +1,6 @@
 // The tools of ringfence. A new one gets a file of its own in this folder, and its line here.
 
+import { APPLY_PATCH_TOOL } from "./apply-patch.js";
 import { CREATE_FILE_TOOL } from "./create-file.js";
 import { DELETE_FILE_TOOL } from "./delete-file.js";
 import { EDIT_FILE_TOOL } from "./edit-file.js";
@@ -18,6 +19,7 @@ export const TOOLS = {
   read_files: READ_FILES_TOOL,
   workspace_create_file: CREATE_FILE_TOOL,
   edit_file: EDIT_FILE_TOOL,
+  apply_patch: APPLY_PATCH_TOOL,
   move_file: MOVE_FILE_TOOL,
   delete_file: DELETE_FILE_TOOL,
   "workspace.read_file": READ_SOURCE_TOOL,

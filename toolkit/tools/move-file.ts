@@ -45,5 +45,9 @@ async function propose(
   const given = args.expected_hash ?? null;
   const expected_hash = given ?? (kind === "file" ? await hashOfFile(root, path, signal) : null);
   // What appears at the new path meanwhile was not approved.
-  return { diff, args: { ...args, overwrite: overwritten, expected_hash } };
+  return {
+    diff,
+    args: { ...args, overwrite: overwritten, expected_hash },
+    paths: [args.path, args.to],
+  };
 }

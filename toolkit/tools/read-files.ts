@@ -1,5 +1,5 @@
-// The tool `read_files`: `readFiles`, and the hints that an agent toolkit adds for the model: the next windows, and
-// near misses of missing files.
+// The tool `read_files`: `readFiles`, and the hints that an agent toolkit adds for the model: the next windows, near
+// misses of missing files, and what to do about paths that rules deny.
 
 import {
   type CallOptions,
@@ -15,6 +15,7 @@ import {
   type ReadFilesToolArguments,
   type ReadFilesToolEntry,
 } from "../definitions/read-files.js";
+import { isDenial } from "../denied-path.js";
 import { didYouMean, nearMissesOf } from "./near-misses.js";
 import { withSignalOf } from "./signal.js";
 import type { Tool } from "./tool.js";
@@ -33,7 +34,11 @@ export const READ_FILES_TOOL = {
   async finish(context, args, result) {
     if (result.status !== "success") return result;
     const { items } = result.data;
-    const hints = [...nextHints(items, entriesOf(args)), ...(await missingHints(context, items))];
+    const hints = [
+      ...nextHints(items, entriesOf(args)),
+      ...(await missingHints(context, items)),
+      ...deniedHints(items),
+    ];
     return hints.length === 0 ? result : { ...result, hint: hints.join(" ") };
   },
 } satisfies Tool<"read_files", ReadFilesToolArguments, ReadFilesOutput, Params>;
@@ -87,4 +92,10 @@ async function missingHints(
     return near.length === 0 ? [] : [`${JSON.stringify(path)}: ${didYouMean(path, near)}`];
   });
   return (await Promise.all(hints)).flat();
+}
+
+function deniedHints(items: readonly ReadFilesItem[]): string[] {
+  if (!items.some(({ error }) => isDenial(error))) return [];
+  const what = "The host's rules protect the paths with the code PATH_DENIED";
+  return [`${what}: do not try another way to them; go on without them, or ask the user.`];
 }

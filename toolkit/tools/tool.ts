@@ -24,7 +24,12 @@ export interface RefusalAnswer {
  * Or the answer, if there is nothing to approve.
  */
 export type Proposal<Data> =
-  | { readonly diff: string; readonly args: object }
+  | {
+      readonly diff: string;
+      readonly args: object;
+      /** All paths at which it makes, changes, moves or removes something. */
+      readonly paths: readonly string[];
+    }
   | { readonly answer: Data };
 
 /** The arguments of a call, read. */

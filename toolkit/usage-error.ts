@@ -1,0 +1,4 @@
+/** A mistake in the command line. */
+export class UsageError extends Error {}
+
+export const misuse = (sentence: string) => new UsageError(`${sentence} (see ringfence --help)`);
