@@ -433,7 +433,8 @@ describe("second look B26: a host's own words, and types", () => {
           | { file: unknown }
           | { length: number }
           | { root: unknown }
-          | { items: unknown[] } = result.data;
+          | { items: unknown[] }
+          | { files: unknown[] } = result.data;
         assert.ok(data);
       }
       assert.equal(result.status, "failure");

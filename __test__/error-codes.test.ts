@@ -44,6 +44,7 @@ const SECTIONS: [section: string, codes: string[]][] = [
   ["`Workspace.open`", codeOf("WorkspaceError")],
   ["`workspaceSnapshot`", unionOf("WorkspaceSnapshotErrorCode")],
   ["`editFile`", unionOf("EditFileErrorCode")],
+  ["`applyPatch`", unionOf("ApplyPatchErrorCode")],
   ["`moveFile`", unionOf("MoveFileErrorCode")],
   ["`deleteFile`", unionOf("DeleteFileErrorCode")],
   ["`searchFiles`", unionOf("SearchFilesErrorCode")],
@@ -64,7 +65,7 @@ describe("docs/errors.md lists exactly the codes", () => {
     const own = [...sources.matchAll(/\b(?:code\b[^;]*?|codedError\(\s*)"([A-Z_]+)"/g)];
     const beside = own.map(([, code = ""]) => code);
     const further = beside.filter((code) => !unionOf("FileUriErrorCode").includes(code));
-    const all = new Set([...envelope, "INVALID_ARGUMENT", ...further]);
+    const all = new Set([...envelope, "INVALID_ARGUMENT", "PATH_DENIED", ...further]);
     assert.deepEqual(listedIn("The toolkit").sort(), [...all].sort());
   });
 
@@ -81,6 +82,7 @@ describe("docs/errors.md lists exactly the codes", () => {
     assert.deepEqual(
       [...documented].sort(),
       [
+        "ApplyPatchError",
         "ContentHashError",
         "CreateFileError",
         "DeleteFileError",

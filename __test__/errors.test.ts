@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import {
+  applyPatch,
   contentHash,
   createFile,
   DirectoryStore,
@@ -11,6 +12,7 @@ import {
   editFile,
   FileStore,
   findFiles,
+  isApplyPatchError,
   isContentHashError,
   isDeleteFileError,
   isDocumentStoreError,
@@ -53,6 +55,7 @@ const FAILURES: Record<string, [(ws: TestWorkspace) => unknown, (value: unknown)
     isWorkspaceSnapshotError,
   ],
   EditFileError: [(ws) => editFile(ws.writable, { path: "a" } as never), isEditFileError],
+  ApplyPatchError: [(ws) => applyPatch(ws.writable, { patch: "" }), isApplyPatchError],
   MoveFileError: [(ws) => moveFile(ws.writable, { path: "a" } as never), isMoveFileError],
   DeleteFileError: [(ws) => deleteFile(ws.writable, { path: "a" }), isDeleteFileError],
   SearchFilesError: [(ws) => searchFiles(ws.context, { pattern: "(" }), isSearchFilesError],

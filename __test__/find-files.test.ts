@@ -619,7 +619,7 @@ describe("arguments", () => {
         [[], /patterns must have at least one pattern/],
         ["a\ud800", /patterns must be well-formed Unicode/],
         [Array(1001).fill("a"), /patterns must have no more than 1000 elements/],
-        [["a", 5], /patterns \[1\] must be a string|patterns\[1\] must be a string/],
+        [["a", 5], /patterns\[1\] must be a string/],
       ] as const) {
         const error = await refusal(ws, { patterns });
         assert.equal(error.code, "INVALID_ARGUMENT", error.message);

@@ -163,7 +163,7 @@ describe("second look E11: roots that are replaced", () => {
     inWorkspace(async (ws) => {
       ws.write("a/a.txt", "a");
       ws.write("b/a.txt", "b");
-      const toolkit = createClientRootsToolkit("read-only", () => {});
+      const toolkit = createClientRootsToolkit({ writeScope: "read-only", rules: {} }, () => {});
       const read = async () => {
         const result = await toolkit.invoke("read_file", { path: "a.txt" });
         assert.equal(result.status, "success", JSON.stringify(result));

@@ -75,7 +75,7 @@ describe("tools/list", () => {
             const isReading = READING_TOOLS.some((reading) => reading === name);
             const hints = { readOnlyHint: isReading, destructiveHint: !isReading };
             const { title } = TOOL_DESCRIPTIONS[name];
-            const idempotentHint = name !== "edit_file";
+            const idempotentHint = name !== "edit_file" && name !== "apply_patch";
             return [name, { title, ...hints, idempotentHint, openWorldHint: false }];
           }),
         );

@@ -19,6 +19,7 @@ import {
 } from "../index.js";
 import { callInChild, callWithFaults, callWithMounts } from "./support/child.ts";
 import { ABORT_REASONS, hostileProxy, STRANGERS, withGetter } from "./support/hostile.ts";
+import { noExchange } from "./support/linux.ts";
 import {
   mkfifo,
   namesAreFolded,
@@ -28,6 +29,7 @@ import {
   noPermissions,
   noStrace,
   noSymlinks,
+  notLinux,
   notPosix,
   notWindows,
   setImmutable,
@@ -777,6 +779,12 @@ test(
   }),
 );
 
+/**
+ * Without `renameat2` no system call moves a file and replaces nothing. The file gets its new name before it loses the
+ * old one, and a kill in between leaves it both.
+ */
+const movesInTwoSteps = !notLinux && (await noExchange()) !== false;
+
 test(
   "after kill -9 the moved file is whole at one place, and later calls remove what a deletion has left",
   { skip: notPosix, timeout: 60_000 },
@@ -808,7 +816,8 @@ test(
       await new Promise((resolve) => child.once("exit", resolve));
 
       const places = ["a.txt", "dir/b.txt"].filter((path) => fs.existsSync(ws.at(path)));
-      assert.equal(places.length, 1);
+      if (!(movesInTwoSteps && places.length === 2)) assert.equal(places.length, 1);
+      assert.equal(new Set(places.map((path) => fs.statSync(ws.at(path)).ino)).size, 1);
       assert.equal(fs.readFileSync(ws.at(places[0] ?? ""), "utf8"), content);
       const left = () => fs.readdirSync(ws.root).filter((name) => name.startsWith(".rf-"));
       for (let attempt = 0; attempt < 100 && left().length > 0; attempt += 1) {

@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createAgentToolkit } from "../dist/index.js";
+import { createAgentToolkit, patchFile } from "../dist/index.js";
 import {
+  applyPatch,
   createFile,
   DirectoryStore,
   findFiles,
@@ -47,6 +48,8 @@ const KEYS: Record<string, unknown> = {
   gitignore: true,
   maxEntries: 1,
   maxDepth: 1,
+  rules: { deny: ["**"] },
+  deny: ["**"],
   limit: 1,
   files: ["b.txt"],
   max_total_bytes: 1,
@@ -62,6 +65,10 @@ const KEYS: Record<string, unknown> = {
   entry_kind: "all",
   max_depth: 0,
   max_entries: 1,
+  patch: "polluted",
+  expected_hashes: { "a.txt": "00" },
+  dry_run: false,
+  cwd: "/nowhere",
   policy: { defaultPolicy: "deny" },
   tools: [],
   location: "client",
@@ -70,6 +77,8 @@ const KEYS: Record<string, unknown> = {
     throw new Error("polluted");
   },
 };
+
+const CHANGE = "*** Begin Patch\n*** Update File: a.txt\n-two\n+2\n*** End Patch\n";
 
 /** A call of each function, by a held root and by a plain context, with and without options. */
 function callsIn(ws: TestWorkspace): Record<string, () => unknown> {
@@ -100,6 +109,10 @@ function callsIn(ws: TestWorkspace): Record<string, () => unknown> {
     "readFiles without files": () => readFiles(plain, {} as never, {}),
     readBytes: () => readBytes(held, "a.txt"),
     "readBytes with options": () => readBytes(plain, "a.txt", {}),
+    "readFile with rules": () => readFile({ ...plain, rules: { read_only: ["b.txt"] } }, "a.txt"),
+    applyPatch: () => applyPatch(held, { patch: CHANGE, dry_run: true }),
+    "applyPatch without a patch": () => applyPatch(plain, {} as never, {}),
+    "patchFile that is refused": () => patchFile(plain, "b.txt", CHANGE),
     "invoke read_files": () => invoke(held, "read_files", { files: [{ path: "a.txt" }] }),
     "invoke read_file": () => invoke(held, "read_file", { path: "a.txt" }),
     "invoke workspace_create_file": () =>

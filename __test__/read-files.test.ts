@@ -216,11 +216,11 @@ describe("a fault of one entry", () => {
       for (const [name, stranger] of STRANGERS) {
         const item = await itemOf(ws, stranger);
         assert.equal(item.path, "", name);
-        assert.match(errorOf(item).message, /^INVALID_ARGUMENT: (?:files \[1\]|path) /, name);
+        assert.match(errorOf(item).message, /^INVALID_ARGUMENT: (?:files\[1\]|path) /, name);
       }
       for (const nothing of [null, undefined, 5]) {
         const { message } = errorOf(await itemOf(ws, nothing));
-        assert.match(message, /files \[1\] must be a path, or an object with a path, got/);
+        assert.match(message, /files\[1\] must be a path, or an object with a path, got/);
       }
       for (const entry of [{}, { path: null }, { file_path: "good.txt" }]) {
         const { message } = errorOf(await itemOf(ws, entry));

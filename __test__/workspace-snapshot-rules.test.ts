@@ -405,7 +405,7 @@ describe("exclude and include", () => {
           await wrong(value, new RegExp(`^INVALID_ARGUMENT: ${list} must be an array of strings`));
         }
         for (const [, value] of STRANGERS) {
-          await wrong(["a", value], new RegExp(`^INVALID_ARGUMENT: ${list} (\\[1\\]|could not)`));
+          await wrong(["a", value], new RegExp(`^INVALID_ARGUMENT: ${list}(\\[1\\]| could not)`));
         }
         for (const pattern of [
           "",
@@ -421,21 +421,18 @@ describe("exclude and include", () => {
           "[é]",
           "[z-a]",
         ]) {
-          await wrong(["ok", pattern], new RegExp(`^INVALID_ARGUMENT: ${list} \\[1\\] must`));
+          await wrong(["ok", pattern], new RegExp(`^INVALID_ARGUMENT: ${list}\\[1\\] must`));
         }
         await wrong(
           ["\ud800"],
-          new RegExp(`^INVALID_ARGUMENT: ${list} \\[0\\] must be well-formed`),
+          new RegExp(`^INVALID_ARGUMENT: ${list}\\[0\\] must be well-formed`),
         );
         await wrong(
           ["x".repeat(5000)],
-          new RegExp(`^INVALID_ARGUMENT: ${list} \\[0\\] must be a pattern of`),
+          new RegExp(`^INVALID_ARGUMENT: ${list}\\[0\\] must be a pattern of`),
         );
         await wrong(Array(1001).fill("a"), /must have no more than 1000 elements/);
-        await wrong(
-          ["a", undefined],
-          new RegExp(`${list} \\[1\\] must be a string, got undefined`),
-        );
+        await wrong(["a", undefined], new RegExp(`${list}\\[1\\] must be a string, got undefined`));
         for (const pattern of ["..", "../x", "!../x"]) {
           await wrong([pattern], new RegExp(`^SANDBOX_VIOLATION: ${list}\\[0\\] leads out`));
         }

@@ -3,6 +3,7 @@
 // or with `throws` has them throw.
 
 import {
+  applyPatch,
   editFile,
   findFiles,
   nearMisses,
@@ -17,6 +18,8 @@ import {
 const { root, throws } = JSON.parse(process.argv[2]);
 const context = { workspaceRoot: root, writeScope: "workspace-write" };
 const twice = [{ old_string: "one", new_string: "1" }];
+const PATCH =
+  "--- a/d/b.txt\n+++ b/d/b.txt\n@@ -1,0 +1,2 @@\n+one\n+two\n--- /dev/null\n+++ b/n.txt\n@@\n+n\n";
 const CALLS = {
   searchFiles: () => searchFiles(context, { pattern: "o", context_lines: 2 }),
   "searchFiles with counts": () => searchFiles(context, { pattern: "o", output: "counts" }),
@@ -24,6 +27,8 @@ const CALLS = {
   tree: () => tree(context, ".", { entry_kind: "all" }),
   readFiles: () => readFiles(context, { files: ["a.txt", { path: "d/b.txt" }, "none"] }),
   editFile: () => editFile(context, { path: "a.txt", edits: twice }),
+  applyPatch: () => applyPatch(context, { patch: PATCH, dry_run: true }),
+  "applyPatch that is refused": () => applyPatch(context, { patch: `${PATCH}-none\n` }),
   nearMisses: () => nearMisses(context, "d/bb.txt"),
   workspaceSnapshot: () => workspaceSnapshot(context),
   readSourceDocument: () => readSourceDocument(1, {}),

@@ -3,6 +3,7 @@
 
 import fs from "node:fs";
 import {
+  applyPatch,
   createFile,
   deleteFile,
   editFile,
@@ -15,7 +16,7 @@ import {
   workspaceSnapshot,
 } from "../../index.js";
 
-const CALLS = { deleteFile, editFile, findFiles, moveFile, tree };
+const CALLS = { applyPatch, deleteFile, editFile, findFiles, moveFile, tree };
 
 const job = JSON.parse(process.argv[2]);
 

@@ -20,3 +20,8 @@ export class Random {
     return choices[this.below(choices.length)] as T;
   }
 }
+
+/** How many rounds a random test plays: `RINGFENCE_TEST_ROUNDS` times as many as usual. */
+export function times(rounds: number): number {
+  return Math.ceil(rounds * Number(process.env.RINGFENCE_TEST_ROUNDS ?? 1));
+}

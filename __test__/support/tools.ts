@@ -6,6 +6,7 @@ export const WORKSPACE_TOOLS = [
   "read_files",
   "workspace_create_file",
   "edit_file",
+  "apply_patch",
   "move_file",
   "delete_file",
   "regexp_search",
@@ -17,6 +18,7 @@ export const WORKSPACE_TOOLS = [
 export const WRITING_TOOLS = [
   "workspace_create_file",
   "edit_file",
+  "apply_patch",
   "move_file",
   "delete_file",
 ] as const;
@@ -32,6 +34,7 @@ export const ALL_TOOLS = [
   "read_files",
   "workspace_create_file",
   "edit_file",
+  "apply_patch",
   "move_file",
   "delete_file",
   "workspace.read_file",

@@ -47,6 +47,18 @@ export class TestWorkspace {
     return writeFile(path.join(this.outside, relative), data);
   }
 
+  /** The texts of all files in the workspace, by their paths. */
+  texts(): Record<string, string> {
+    const entries = fs.readdirSync(this.root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return Object.fromEntries(
+      files.map(({ parentPath, name }) => {
+        const relative = path.relative(this.root, path.join(parentPath, name));
+        return [relative.replaceAll(path.sep, "/"), fs.readFileSync(this.at(relative), "utf8")];
+      }),
+    );
+  }
+
   folder(relative: string): string {
     fs.mkdirSync(this.at(relative), { recursive: true });
     return this.at(relative);
