@@ -13,10 +13,14 @@ const TARGETS = {
   "read 4 KiB, sync, on ext4": { "bare fs": { node: 1.3, bun: 1.8 } },
   "read 4 KiB, sync, on tmpfs": { "bare fs": { node: 1.3, bun: 1.8 } },
   "read 4 KiB, sync, on overlayfs": { "bare fs": { node: 1.3, bun: 1.8 } },
+  "read 4 KiB, 50 rules": { "ringfence, without rules": { node: 1.5, bun: 1.5 } },
+  "read 4 KiB, sync, 50 rules": { "ringfence, without rules": { node: 1.5, bun: 1.5 } },
   "edit a line of 100 KiB": {
     "MCP server-filesystem": { node: 0.5, bun: 0.5 },
     "ringfence, readFile and createFile": { node: 1.3, bun: 1.3 },
   },
+  "a patch of 20 files, 5 hunks in each": { "git apply": { node: 0.5, bun: 0.5 } },
+  "a patch of 2,000 hunks in 1 MiB": { "100 ms": { node: 1, bun: 1 } },
   "search for a rare literal": {
     "rg --json --sort path": { node: 0.8, bun: 0.8 },
     "rg --json": { node: 1.3, bun: 1.3 },

@@ -11,8 +11,10 @@ import { fuzzing } from "./checks/fuzzing.mts";
 import { kills } from "./checks/kills.mts";
 import { memory } from "./checks/memory.mts";
 import { neighbours } from "./checks/neighbours.mts";
+import { patches } from "./checks/patches.mts";
 import { races } from "./checks/races.mts";
 import { resources } from "./checks/resources.mts";
+import { ruleSwaps } from "./checks/rule-swaps.mts";
 import { scarcity } from "./checks/scarcity.mts";
 import { swaps } from "./checks/swaps.mts";
 import { tiers } from "./checks/tiers.mts";
@@ -27,6 +29,8 @@ const CHECKS: Check[] = [
   neighbours,
   faults,
   edits,
+  patches,
+  ruleSwaps,
   scarcity,
   tiers,
   resources,

@@ -1,12 +1,19 @@
 // @ts-check
 import { openBare } from "./bare.mjs";
 import { openHandWritten } from "./hand-written.mjs";
-import { openDeepagents, openFsSafe, openMastra, openMcp, openWriteFileAtomic } from "./peers.mjs";
+import {
+  openDeepagents,
+  openDiff,
+  openFsSafe,
+  openMastra,
+  openMcp,
+  openWriteFileAtomic,
+} from "./peers.mjs";
 import { openRingfence } from "./ringfence.mjs";
 
 /** @typedef {import("./load.mjs").Contender} Contender */
 
-const PEERS = [openMcp, openFsSafe, openMastra, openDeepagents, openWriteFileAtomic];
+const PEERS = [openMcp, openFsSafe, openMastra, openDeepagents, openWriteFileAtomic, openDiff];
 
 /**
  * Every contender that loads on this runtime, ringfence first, and why the others do not.

@@ -19,6 +19,7 @@ import { readFileSync } from "node:fs";
  *   occurs once in a file, without waiting for the disk.
  * @property {(path: string, to: string) => Promise<unknown>} [move] To a path at which nothing stands, without
  *   waiting for the disk.
+ * @property {(patch: string) => unknown} [patch] Applies a unified diff, without waiting for the disk.
  * @property {boolean} [canSync] Whether `create` and `overwrite` look at `durable`; otherwise they
  *   never sync.
  * @property {(result: any) => string} text The text in what `read` and `window` give.

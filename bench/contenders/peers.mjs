@@ -140,6 +140,35 @@ export async function openWriteFileAtomic(root) {
   };
 }
 
+/**
+ * Applies patches to texts; no sandbox. Reading and writing is left to its host, who does one file after the other,
+ * and writes when all of them match.
+ *
+ * @param {string} root
+ * @returns {Promise<Contender>}
+ */
+export async function openDiff(root) {
+  const name = "diff";
+  const { applyPatch, parsePatch } = await load(name);
+  return {
+    name,
+    kind: "peer",
+    version: versionOf(name),
+    patch: async (patch) => {
+      /** @type {[file: string, text: string][]} */
+      const patched = [];
+      for (const section of parsePatch(patch)) {
+        const file = join(root, section.oldFileName.replace(/^a\//, ""));
+        const text = applyPatch(await promises.readFile(file, "utf8"), section);
+        if (text === false) throw new Error(`${file} does not match`);
+        patched.push([file, text]);
+      }
+      for (const [file, text] of patched) await promises.writeFile(file, text);
+    },
+    text: String,
+  };
+}
+
 /** @param {string} folder */
 async function syncFolder(folder) {
   const handle = await promises.open(folder);

@@ -48,7 +48,7 @@ export function loadRingfence(checkout) {
  * @returns {Contender}
  */
 function through(addon, name, { synced, unsynced }) {
-  const { readFile, readFileSync, readFiles, createFile, editFile, moveFile } = addon;
+  const { readFile, readFileSync, readFiles, createFile, editFile, moveFile, applyPatch } = addon;
   return {
     name,
     kind: "ours",
@@ -62,6 +62,7 @@ function through(addon, name, { synced, unsynced }) {
       readFile(synced, path, { start_line: startLine, max_lines: maxLines }),
     edit: (path, old_string, new_string) => editFile(unsynced, { path, old_string, new_string }),
     move: (path, to) => moveFile(unsynced, { path, to }),
+    patch: (patch) => applyPatch(unsynced, { patch }),
     create: (path, content, { durable }) =>
       succeeded(createFile(durable ? synced : unsynced, { path, content })),
     overwrite: (path, content, { durable }) =>

@@ -8,7 +8,9 @@ import { loading } from "./loading.mjs";
 import { loop } from "./loop.mjs";
 import { memory } from "./memory.mjs";
 import { move } from "./move.mjs";
+import { patch } from "./patch.mjs";
 import { flight, many, read } from "./read.mjs";
+import { rules } from "./rules.mjs";
 import { search } from "./search.mjs";
 import { snapshot } from "./snapshot.mjs";
 import { window } from "./window.mjs";
@@ -20,6 +22,7 @@ import { window } from "./window.mjs";
  */
 export const items = {
   read,
+  rules,
   "file-systems": fileSystems,
   window,
   flight,
@@ -28,6 +31,7 @@ export const items = {
   create,
   edit,
   move,
+  patch,
   loading,
   memory,
   snapshot,

@@ -9,6 +9,7 @@ import type { Check, Control, Row, Setting } from "../kit/check.mts";
 import { linesOf, type Running, scriptWith, start, TIERS, type Tier } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 import { type Fault, type SystemCall, type Traced, traced } from "../kit/tracer.mts";
+import { type Change, patchOf } from "../programs/patches.mjs";
 
 /** The kinds of failures: the error, and how often in a row. */
 const FAILURES: [errno: string, times: number][] = [
@@ -29,14 +30,17 @@ const NOT_OURS = /^(close|mmap|munmap|mprotect|mremap|madvise|brk|futex|rt_\w+|s
 const WAKES_ENGINE = /^write\(\d+, "\\1(\\0){7}", 8\)/;
 
 interface Command {
-  operation: "read" | "create" | "edit" | "naive";
+  operation: "read" | "create" | "edit" | "patch" | "naive";
   args: {
-    path: string;
+    path?: string;
+    patch?: string;
     overwrite?: boolean;
     expectedHash?: string;
     old_string?: string;
     expected_hash?: string;
   };
+  /** What the changes of a patch do to the files, by their action and path. */
+  effects?: Record<string, (tree: Map<string, string>) => void>;
 }
 
 const OLD = `${"old ".repeat(50)}\n`.repeat(100);
@@ -69,6 +73,35 @@ const EDITS: Record<string, Command> = {
   },
 };
 
+/** The text of the files that a patch moves and removes. */
+const SPARE = "spare\n";
+
+const PATCH: Change[] = [
+  { path: "link.txt", before: OLD, after: "patched\n" },
+  { path: "dir/moved.txt", to: "way/to.txt", before: SPARE, after: "moved\n" },
+  { path: "dir/removed.txt", before: SPARE },
+  { path: "dir/made/deep/new.txt", after: "made\n" },
+];
+
+const EFFECTS: Record<string, (tree: Map<string, string>) => void> = {
+  "update link.txt": (tree) => tree.set("dir/old.txt", "patched\n"),
+  "update dir/moved.txt": (tree) => tree.set("dir/moved.txt", "moved\n"),
+  "move way/to.txt": (tree) => {
+    tree.set("dir/to.txt", tree.get("dir/moved.txt") ?? "");
+    tree.delete("dir/moved.txt");
+  },
+  "delete dir/removed.txt": (tree) => tree.delete("dir/removed.txt"),
+  "add dir/made/deep/new.txt": (tree) => tree.set("dir/made/deep/new.txt", "made\n"),
+};
+
+const PATCHES: Record<string, Command> = {
+  "a patch": {
+    operation: "patch",
+    args: { patch: patchOf(PATCH, "unified") },
+    effects: EFFECTS,
+  },
+};
+
 const NAIVE: Command[] = [
   { operation: "naive", args: { path: "dir/old.txt" } },
   { operation: "naive", args: { path: "dir/made/deep/new.txt" } },
@@ -79,6 +112,8 @@ interface Answer {
   code?: string;
   message?: string;
   content?: string;
+  /** The changes of a patch that stand all the same. */
+  applied?: { path: string; action: string }[];
   /** How many more descriptors are open than before. */
   leaked: number;
 }
@@ -92,6 +127,11 @@ export const faults: Check = {
 export function editsUnderFaults(setting: Setting): AsyncIterable<Row> {
   const edits = Object.entries(EDITS).slice(0, setting.scale.of(1, Infinity));
   return underFaults(setting, Object.fromEntries(edits));
+}
+
+/** Makes the system calls of a patch fail. */
+export function patchesUnderFaults(setting: Setting): AsyncIterable<Row> {
+  return underFaults(setting, PATCHES);
 }
 
 async function* underFaults(
@@ -176,7 +216,8 @@ class Victim {
   /** The same under strace. */
   traced(command: Command, fault?: Fault): Promise<Traced<Answer | undefined>> {
     const { main, pool } = this.#threads;
-    const thread = command.operation === "edit" ? pool : main;
+    const isOnPool = command.operation === "edit" || command.operation === "patch";
+    const thread = isOnPool ? pool : main;
     return traced(thread, this.log, fault, () => this.do(command));
   }
 
@@ -246,11 +287,18 @@ async function callsOf(victim: Victim, command: Command): Promise<SystemCall[]> 
   }
 }
 
+/** The files that every command starts from. */
+const LAID = new Map([
+  ["dir/old.txt", OLD],
+  ["dir/moved.txt", SPARE],
+  ["dir/removed.txt", SPARE],
+]);
+
 /** The tree that every command starts from. */
 function lay(root: string): void {
   for (const name of fs.readdirSync(root)) fs.rmSync(path.join(root, name), { recursive: true });
   fs.mkdirSync(path.join(root, "dir"));
-  fs.writeFileSync(path.join(root, "dir/old.txt"), OLD);
+  for (const [name, text] of LAID) fs.writeFileSync(path.join(root, name), text);
   fs.symlinkSync(path.join(root, "dir"), path.join(root, "way"));
   fs.symlinkSync("dir/old.txt", path.join(root, "link.txt"));
 }
@@ -336,30 +384,41 @@ const CODES: Partial<Record<Command["operation"], string[]>> = {
   create: ["WriteFailed", "DirectoryCreateFailed"],
   // EROFS is a lack of permission, and EAGAIN that another program holds the file.
   edit: ["INTERNAL", "PERMISSION_DENIED", "CONTENDED"],
+  patch: ["INTERNAL", "PERMISSION_DENIED", "CONTENDED", "PARTIAL"],
 };
 
 /**
- * After a success the new file is there; after a failure the tree is unchanged.
+ * After a success the new file is there; after a failure the tree is unchanged, but for what `PARTIAL` names.
  *
  * If a call fails repeatedly (`mayStay`), the operation may be impossible to undo. Then a new file may stay if the
  * answer says so, an empty folder may stay, and so may a file beside that the message names.
  */
 function wrongTree(
   root: string,
-  { args }: Command,
-  { success, message }: Answer,
+  { args, effects = {} }: Command,
+  { success, code, message, applied = [] }: Answer,
   mayStay: boolean,
 ): string | undefined {
   if (mayStay && /^(?:\w+: )?the file was written, but/.test(message ?? "")) return undefined;
   const found = treeOf(root);
-  if (mayStay) {
+  const standing = applied.map(({ action, path }) => `${action} ${path}`);
+  // The last calls of a patch are made when all its changes are final.
+  const isWhole =
+    code === "PARTIAL" && Object.keys(effects).every((change) => standing.includes(change));
+  if (code === "PARTIAL" && !mayStay && !isWhole) return `one failure, not undone: ${message}`;
+  if (mayStay || isWhole) {
     for (const name of found.keys()) {
       const isKept = name.includes("/.rf-") && message?.includes(path.basename(name));
       if (name.endsWith("/") || isKept) found.delete(name);
     }
   }
-  const expected = new Map([["dir/old.txt", OLD]]);
-  if (success) expected.set(args.path === "link.txt" ? "dir/old.txt" : args.path, NEW);
+  const expected = new Map(LAID);
+  for (const [change, effect] of Object.entries(effects)) {
+    if (success || standing.includes(change)) effect(expected);
+  }
+  if (success && args.path) {
+    expected.set(args.path === "link.txt" ? "dir/old.txt" : args.path, NEW);
+  }
   const shown = (tree: Map<string, string>) =>
     JSON.stringify([...tree].map(([name, text]) => `${name}: ${versionOf(text)}`).sort());
   if (shown(found) === shown(expected)) return undefined;
@@ -368,7 +427,8 @@ function wrongTree(
 
 function versionOf(text: string): string {
   if (text === OLD) return "old";
-  return text === NEW ? "new" : `${text.length} bytes`;
+  if (text === NEW) return "new";
+  return text.length < 100 ? text : `${text.length} bytes`;
 }
 
 /** The files, by their path, and the folders that are empty. */

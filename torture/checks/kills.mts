@@ -1,13 +1,14 @@
-// Kills processes while they create, overwrite and edit, and checks the folder after each kill.
+// Kills processes while they create, overwrite, edit and patch, and checks the folder after each kill.
 
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../__test__/support/random.ts";
-import { createFileSync, editFile, Workspace } from "../../index.js";
+import { applyPatch, createFileSync, editFile, Workspace } from "../../index.js";
 import type { Check, Row, Setting } from "../kit/check.mts";
 import { nativeProgram, script, start } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
+import { patchOf } from "../programs/patches.mjs";
 
 const SIZE = 120_000;
 const WHOLE = ["A", "B"].map((letter) => Buffer.alloc(SIZE, letter));
@@ -17,13 +18,21 @@ const PARALLEL = 4;
 const ENOUGH = 3;
 const PATIENCE_MS = 10_000;
 
-type What = "create" | "overwrite" | "edit";
+type What = "create" | "overwrite" | "edit" | "patch";
 
 const NAMES: Record<What, string> = {
   create: "creating",
   overwrite: "overwriting",
   edit: "editing",
+  patch: "patching",
 };
+
+/** The names of the files that are replaced. */
+const REPLACED = ["a.txt", "b.txt"];
+/** The names of a file that is moved to and fro, and replaced. */
+const MOVED = ["c.txt", "d.txt"];
+/** The name of a file that is made and removed. */
+const PASSING = "e.txt";
 
 /** A program that writes until it is killed. */
 type Victim = (what: What, safely: boolean, root: string) => string[];
@@ -104,7 +113,7 @@ async function killUntilPartial(count: number, kill: () => Promise<string[]>): P
 function killOne(victim: Victim, what: What, safely: boolean, random: Random): Promise<string[]> {
   return inScratch(async (root) => {
     // The first turn makes the first version of the last.
-    if (what !== "create") fs.writeFileSync(path.join(root, "a.txt"), WHOLE.at(-1) ?? "");
+    for (const name of laidFor(what)) fs.writeFileSync(path.join(root, name), WHOLE.at(-1) ?? "");
     const writer = start(victim(what, safely, root));
     await writer.ready;
     await pause(random.below(8));
@@ -112,6 +121,11 @@ function killOne(victim: Victim, what: What, safely: boolean, random: Random): P
     if (code !== "SIGKILL") throw new Error(`the writer ended with ${code}: ${stderr}`);
     return what === "create" ? wrongFiles(root, safely) : wrongVersion(root, what, safely);
   });
+}
+
+function laidFor(what: What): string[] {
+  if (what === "create") return [];
+  return what === "patch" ? [...REPLACED, ...MOVED.slice(0, 1)] : REPLACED.slice(0, 1);
 }
 
 /** Each new file must be whole, and there must be no other file. */
@@ -128,7 +142,22 @@ const SWEEPER = "sweep.txt";
 async function wrongVersion(root: string, what: What, safely: boolean): Promise<string[]> {
   const wrong = wholeAt(path.join(root, "a.txt")) ? [] : ["a mixture, or a part"];
   if (!safely) return wrong;
+  if (what === "patch") wrong.push(...wrongOthers(root));
   return [...wrong, ...(await leftAfterReopening(root, what)).map((name) => `left: ${name}`)];
+}
+
+/** The other files of a patch: none is missing, and none is there in part or twice. */
+function wrongOthers(root: string): string[] {
+  const there = [...REPLACED.slice(1), ...MOVED, PASSING].filter((name) =>
+    fs.existsSync(path.join(root, name)),
+  );
+  const wrong = there.filter((name) => !wholeAt(path.join(root, name)));
+  const count = (names: string[]) => names.filter((name) => there.includes(name)).length;
+  return [
+    ...wrong.map((name) => `a mixture, or a part: ${name}`),
+    ...(count(REPLACED) === 1 ? [] : ["b.txt is gone"]),
+    ...(count(MOVED) === 1 ? [] : [`the moved file is there ${count(MOVED)} times`]),
+  ];
 }
 
 /**
@@ -138,7 +167,8 @@ async function wrongVersion(root: string, what: What, safely: boolean): Promise<
  * swept a moment ago; on a busy machine it is then swept a little later.
  */
 async function leftAfterReopening(root: string, what: What): Promise<string[]> {
-  const left = () => fs.readdirSync(root).filter((name) => name !== "a.txt");
+  const own = what === "patch" ? [...REPLACED, ...MOVED, PASSING] : REPLACED.slice(0, 1);
+  const left = () => fs.readdirSync(root).filter((name) => !own.includes(name));
   for (let waited = 0; waited < PATIENCE_MS && left().length > 0; waited += 100) {
     if (waited > 0) await pause(100);
     // The first write into a folder sweeps it; opening the workspace lists nothing.
@@ -146,6 +176,10 @@ async function leftAfterReopening(root: string, what: What): Promise<string[]> {
     if (what === "edit") {
       fs.writeFileSync(path.join(root, SWEEPER), "a");
       await editFile(workspace, { path: SWEEPER, old_string: "a", new_string: "b" });
+    } else if (what === "patch") {
+      fs.writeFileSync(path.join(root, SWEEPER), "a\n");
+      const patch = patchOf([{ path: SWEEPER, before: "a\n", after: "b\n" }], "v4a");
+      await applyPatch(workspace, { patch });
     } else createFileSync(workspace, { path: SWEEPER, content: "" });
     workspace.close();
     fs.rmSync(path.join(root, SWEEPER));

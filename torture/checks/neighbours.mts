@@ -1,5 +1,5 @@
 // Another program, the "neighbour", works in the folder in which a file is replaced. Its files must never be lost or
-// duplicated, and every answer about them must be true.
+// duplicated, and every answer about them must be true. Patches replace a second file, too: both or none.
 
 import type { Check, Control, Row, Setting } from "../kit/check.mts";
 import { answerOf, nativeProgram, script, start, TIERS, type Tier } from "../kit/programs.mts";
@@ -48,6 +48,8 @@ interface Tally {
   violations: number;
   /** How many files were kept beside the target and named by an answer. */
   kept: number;
+  /** How many edits reached a file that had lost its name while it was opened. */
+  nameless: number;
   examples: string[];
 }
 
@@ -61,7 +63,17 @@ export const neighbours: Check = {
   },
 };
 
-async function* onTier(tier: Tier, { scale, say }: Setting): AsyncGenerator<Row> {
+/** The same, where files are patched. */
+export async function* patchedBesideNeighbours(setting: Setting): AsyncGenerator<Row> {
+  if (process.platform !== "linux") return;
+  for (const tier of TIERS) yield* onTier(tier, setting, "patch");
+}
+
+async function* onTier(
+  tier: Tier,
+  { scale, say }: Setting,
+  how: "ringfence" | "patch" = "ringfence",
+): AsyncGenerator<Row> {
   const control: Control = { what: "compare, then rename over", operations: 0, violations: 0 };
   for (const shape of SHAPES.filter(({ expects, link }) => expects || link)) {
     const { operations, violations } = await beside(shape, tier, "naive", 160);
@@ -69,17 +81,22 @@ async function* onTier(tier: Tier, { scale, say }: Setting): AsyncGenerator<Row>
     control.violations += violations;
   }
   for (const shape of SHAPES) {
-    const writes = (scale.of(2_000, 200_000) * shape.share) / 100;
-    const { kept, ...found } = await beside(shape, tier, "ringfence", writes);
+    // A patch tells by its lines what it expects.
+    if (how === "patch" && !shape.expects) continue;
+    const all = how === "patch" ? scale.of(1_000, 40_000) : scale.of(2_000, 200_000);
+    const { kept, nameless, ...found } = await beside(shape, tier, how, (all * shape.share) / 100);
     if (kept > 0) say(`   kept beside, and named: ${kept}`);
-    yield { check: `a neighbour ${shape.name}`, where: tier, ...found, control };
+    if (nameless > 0)
+      say(`   edits of files that lost their name while they were opened: ${nameless}`);
+    const check = `a neighbour ${shape.name}${how === "patch" ? "; patching" : ""}`;
+    yield { check, where: tier, ...found, control };
   }
 }
 
 function beside(
   { work, link = false, expects, durability }: Shape,
   tier: Tier,
-  how: "ringfence" | "naive",
+  how: "ringfence" | "patch" | "naive",
   writes: number,
 ): Promise<Tally> {
   return inScratch(async (base) => {

@@ -1,20 +1,22 @@
-// Swaps names with links that lead out, while files are read, listed, searched, created, overwritten and edited.
+// Swaps names with links that lead out, while files are read, listed, searched, created, overwritten, edited,
+// moved and patched.
 
 import fs from "node:fs";
 import path from "node:path";
+import type { AccessRules } from "../../index.js";
 import type { Check, Row, Setting } from "../kit/check.mts";
 import { answerOf, nativeProgram, script, start, TIERS, type Tier } from "../kit/programs.mts";
 import { inScratch } from "../kit/scratch.mts";
 import { installPeers, PEERS, versionOf } from "../peers/install.mts";
 
-/** The folders of an attack: `at` is beneath the root, `out` is outside. */
-interface Place {
+/** The folders of an attack: `at` is beneath the root, `out` is in the folder that must not be reached. */
+export interface Place {
   at(name: string): string;
   out(name: string): string;
 }
 
 /** One way to swap names on the path of a file. */
-interface Shape {
+export interface Shape {
   name: string;
   /** The folder of the requested files, relative to the root. */
   folder: string;
@@ -22,10 +24,14 @@ interface Shape {
   homes: string[];
   /** Whether the attacker removes files that were created where it swaps. */
   clears?: boolean;
+  /** Whether nothing stands at the folder's path in some moments. */
+  leavesGaps?: boolean;
   /** Whether a real folder is swapped, so that a listing can be attacked. */
   isListed?: boolean;
   /** The one name to create, instead of a new name each time. */
   fresh?: string;
+  /** Whether no answer may tell that nothing stands at the file's path: a link leads to a denied one then. */
+  hidesAbsence?: boolean;
   lay(place: Place): void;
   /** The attacker's steps: the arguments of programs/swapper.rs. */
   reading(place: Place): string[];
@@ -33,12 +39,15 @@ interface Shape {
   writing?(place: Place): string[];
 }
 
+/** The folder in the workspace that access rules protect. */
+export const VAULT = "vault";
+
 const file = (absolute: string) => {
   fs.mkdirSync(path.dirname(absolute), { recursive: true });
   fs.writeFileSync(absolute, "inside\n");
 };
 
-const SHAPES: Shape[] = [
+export const SHAPES: Shape[] = [
   {
     name: "folder ↔ link",
     isListed: true,
@@ -56,6 +65,7 @@ const SHAPES: Shape[] = [
     folder: "dir",
     homes: ["dir", "kept"],
     clears: true,
+    leavesGaps: true,
     lay({ at, out }) {
       file(at("dir/a.txt"));
       fs.symlinkSync(out(""), at("link"));
@@ -67,25 +77,7 @@ const SHAPES: Shape[] = [
       ...["rename", at("kept"), at("dir")],
     ],
   },
-  {
-    name: "file ↔ link",
-    folder: "",
-    homes: [""],
-    clears: true,
-    fresh: "new.txt",
-    lay({ at, out }) {
-      file(at("a.txt"));
-      fs.symlinkSync(out("a.txt"), at("other"));
-    },
-    reading: ({ at }) => ["exchange", at("a.txt"), at("other")],
-    // A writer replaces the files of the pair, so both are made again.
-    writing: ({ at, out }) => [
-      ...["link", out("new.txt"), at("next"), "rename", at("next"), at("new.txt")],
-      ...["remove", at("new.txt")],
-      ...["link", out("a.txt"), at("next"), "rename", at("next"), at("a.txt")],
-      ...["file", at("next"), "inside\n", "rename", at("next"), at("a.txt")],
-    ],
-  },
+  fileAndLink("file ↔ link", ({ out }, name) => out(name)),
   {
     name: "link chain",
     folder: "dir",
@@ -111,6 +103,32 @@ const SHAPES: Shape[] = [
   },
 ];
 
+/** A file in the root that is swapped with a link. `target` is the text of the link at a name. */
+export function fileAndLink(name: string, target: (place: Place, name: string) => string): Shape {
+  return {
+    name,
+    folder: "",
+    homes: [""],
+    clears: true,
+    fresh: "new.txt",
+    lay(place) {
+      file(place.at("a.txt"));
+      fs.symlinkSync(target(place, "a.txt"), place.at("other"));
+    },
+    reading: ({ at }) => ["exchange", at("a.txt"), at("other")],
+    // A writer replaces the files of the pair, so both are made again.
+    writing: (place) => {
+      const { at } = place;
+      return [
+        ...["link", target(place, "new.txt"), at("next"), "rename", at("next"), at("new.txt")],
+        ...["remove", at("new.txt")],
+        ...["link", target(place, "a.txt"), at("next"), "rename", at("next"), at("a.txt")],
+        ...["file", at("next"), "inside\n", "rename", at("next"), at("a.txt")],
+      ];
+    },
+  };
+}
+
 interface Tally {
   operations: number;
   violations: number;
@@ -119,7 +137,13 @@ interface Tally {
   kept: string[];
 }
 
-type Action = "read" | "list" | "search" | "write" | "edit" | "move";
+/** What a worker answers: the results of ringfence, or of another package, and of the naive way. */
+export interface Tallies {
+  subject: Tally;
+  control: Tally;
+}
+
+export type Action = "read" | "list" | "search" | "write" | "edit" | "move" | "patch" | "folder";
 
 /** The names of the actions and of their controls in the table. */
 const ACTIONS: Record<Action, { name: string; control: string }> = {
@@ -129,13 +153,17 @@ const ACTIONS: Record<Action, { name: string; control: string }> = {
   write: { name: "creating", control: "realpath, then write" },
   move: { name: "moving and deleting", control: "realpath, then rename or rm" },
   edit: { name: "editing", control: "realpath, then read and write" },
+  patch: { name: "patching", control: "realpath, then write, rename or rm" },
+  folder: { name: "moving and deleting a folder", control: "realpath, then rename or rm -r" },
 };
 
-interface Attack {
+export interface Attack {
   shape: Shape;
   action: Action;
   subject: string;
   peers?: Peers;
+  /** Rules that protect the folder `VAULT`, which is inside, in turns. Without them, links lead out. */
+  rules?: AccessRules[];
   tier: Tier;
   operations: number;
   controls: number;
@@ -164,6 +192,8 @@ export async function* underSwaps(setting: Setting, actions: Action[]): AsyncIte
 }
 
 function amount({ scale }: Setting, action: Action): number {
+  // Of the patches that meet a file ↔ link, 1 in 120 is answered, and one at least must be.
+  if (action === "patch") return scale.of(2_400, 20_000);
   if (action === "edit" || action === "move") return scale.of(600, 20_000);
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
 }
@@ -195,11 +225,11 @@ async function attackPeers(setting: Setting): Promise<Row[]> {
   });
 }
 
-async function attack(settings: Attack): Promise<Row> {
-  const { shape, action, subject, peers, tier } = settings;
+export async function attack(settings: Attack): Promise<Row> {
+  const { shape, action, subject, peers, rules, tier } = settings;
   const isPeer = peers !== undefined;
   const head = {
-    check: `swap, ${ACTIONS[action].name}: ${shape.name}`,
+    check: `${rules ? "rules" : "swap"}, ${ACTIONS[action].name}: ${shape.name}`,
     where: peers ? `${subject} ${versionOf(subject, peers.packages)}` : tier,
   };
   try {
@@ -220,9 +250,9 @@ async function attack(settings: Attack): Promise<Row> {
 }
 
 async function fight(settings: Attack, base: string) {
-  const { shape, action, subject, peers, tier, operations, controls } = settings;
+  const { shape, action, subject, peers, rules, tier, operations, controls } = settings;
   const root = path.join(base, "ws");
-  const outside = path.join(base, "outside");
+  const outside = rules ? path.join(root, VAULT) : path.join(base, "outside");
   const place = {
     at: (name: string) => path.join(root, name),
     out: (name: string) => path.join(outside, name),
@@ -230,13 +260,14 @@ async function fight(settings: Attack, base: string) {
   fs.mkdirSync(root);
   fs.mkdirSync(path.join(outside, "low"), { recursive: true });
   shape.lay(place);
-  const isWriting = action === "write" || action === "edit" || action === "move";
+  const isWriting = !["read", "list", "search"].includes(action);
   const steps = ((isWriting && shape.writing) || shape.reading)(place);
 
-  const { folder, homes, clears = false, fresh = null } = shape;
+  const { folder, homes, clears = false, fresh = null, leavesGaps, hidesAbsence } = shape;
   const job = {
     ...{ subject, packages: peers?.packages, containment: tier, action, root, outside },
-    ...{ folder, homes, clears, fresh, operations, controls, mostControls: 200_000 },
+    ...{ rules, folder, homes, clears, fresh, leavesGaps, hidesAbsence },
+    ...{ operations, controls, mostControls: 200_000 },
   };
   const swapper = start([nativeProgram("swapper"), ...steps]);
   await swapper.ready;
@@ -244,7 +275,7 @@ async function fight(settings: Attack, base: string) {
     const command = script("swap-worker.mjs", tier, JSON.stringify(job));
     if (peers) command[0] = peers.node;
     const worker = start(command);
-    const tallies = await answerOf<{ subject: Tally; control: Tally }>(worker);
+    const tallies = await answerOf<Tallies>(worker);
     await swapper.finish();
     countLeftovers(root, tallies.subject);
     return tallies;
@@ -254,7 +285,7 @@ async function fight(settings: Attack, base: string) {
 }
 
 /** The leftovers of failed or killed writes in the workspace, of which no answer has told. */
-function countLeftovers(root: string, tally: Tally): void {
+export function countLeftovers(root: string, tally: Tally): void {
   const stray = fs
     .readdirSync(root, { recursive: true })
     .map(String)

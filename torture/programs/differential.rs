@@ -139,8 +139,13 @@ mod differential {
         overwrite: bool,
     ) -> Result<String, String> {
         let path = NewFilePath::parse(path).map_err(|refusal| format!("{refusal:?}"))?;
-        let content =
-            NewContent { bytes: content.as_bytes(), overwrite, expected: None, durable: false };
+        let content = NewContent {
+            bytes: content.as_bytes(),
+            overwrite,
+            expected: None,
+            durable: false,
+            executable: None,
+        };
         let written = sandbox.write_file(&path, &content, &|| false);
         let root = world.root.to_string_lossy();
         let shown = |text: String| text.replace(&*root, "ROOT");

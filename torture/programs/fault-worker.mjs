@@ -1,14 +1,14 @@
 // The process whose system calls fail. It runs one operation for each line of JSON on its input, and answers with a
 // line. node --single-threaded fault-worker.mjs ROOT
 //
-// In a trace, the operation's own calls are between two marks: lookups of names that do not exist. An edit runs on the
-// only thread of the pool, and so do its marks. First the worker prints the ids of both threads.
+// In a trace, the operation's own calls are between two marks: lookups of names that do not exist. Edits and patches run on the
+// only thread of the pool, and so do their marks. First the worker prints the ids of both threads.
 
 import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { Worker } from "node:worker_threads";
-import { createFileSync, editFile, readFileSync } from "../../index.js";
+import { applyPatch, createFileSync, editFile, readFileSync } from "../../index.js";
 
 const root = process.argv[2] ?? "";
 const context = { workspaceRoot: root };
@@ -38,6 +38,18 @@ const operations = {
     } catch (error) {
       const { code, message } = /** @type {{ code: string, message: string }} */ (error);
       return { success: false, code, message };
+    }
+  },
+
+  async patch({ patch }) {
+    try {
+      await applyPatch(context, { patch });
+      return { success: true };
+    } catch (error) {
+      const { code, message, applied } = /** @type {import("../../index.js").ApplyPatchError} */ (
+        error
+      );
+      return { success: false, code, message, applied };
     }
   },
 
@@ -93,9 +105,10 @@ const onPoolThread = (name) => fs.promises.access(name).catch(() => {});
 
 /** @param {{ operation: string, args: object }} command */
 async function answer({ operation, args }) {
-  const mark = operation === "edit" ? onPoolThread : onMainThread;
-  if (operation === "edit" && !isWaking) await startWaking();
-  isWaking ||= operation === "edit";
+  const isOnPool = operation === "edit" || operation === "patch";
+  const mark = isOnPool ? onPoolThread : onMainThread;
+  if (isOnPool && !isWaking) await startWaking();
+  isWaking ||= isOnPool;
   const before = descriptors();
   await mark("/ringfence-torture-begin");
   const result = await operations[operation]?.(args);

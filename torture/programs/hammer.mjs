@@ -1,10 +1,11 @@
 // The work of writer.rs, through the addon, until it is killed or its parent has ended:
 //
-//     node hammer.mjs create|overwrite|edit addon|in-place ROOT SIZE
+//     node hammer.mjs create|overwrite|edit|patch addon|in-place ROOT SIZE
 
 import fs from "node:fs";
 import path from "node:path";
-import { createFileSync, editFile, Workspace } from "../../index.js";
+import { applyPatch, createFileSync, editFile, Workspace } from "../../index.js";
+import { patchOf } from "./patches.mjs";
 
 const [, , what, how, root = "", size] = process.argv;
 const KEPT = 4;
@@ -23,12 +24,31 @@ async function write(name, content, turn) {
   if (how === "in-place") return fs.writeFileSync(path.join(root, name), content);
   const workspace = workspaces[turn % 8 === 0 ? 0 : 1];
   if (!workspace) throw new Error("no workspace");
+  const old_string = String(contents[(turn + 1) % 2]);
+  if (what === "patch") return applyPatch(workspace, { patch: patch(old_string, content, turn) });
   if (what === "edit") {
-    const old_string = String(contents[(turn + 1) % 2]);
     return editFile(workspace, { path: name, old_string, new_string: content });
   }
   const result = createFileSync(workspace, { path: name, content, overwrite });
   if (!result.success) throw new Error(JSON.stringify(result));
+}
+
+/**
+ * As writer.rs has it.
+ *
+ * @param {string} before
+ * @param {string} after
+ * @param {number} turn
+ */
+function patch(before, after, turn) {
+  const isEven = turn % 2 === 0;
+  const [path, to] = isEven ? ["c.txt", "d.txt"] : ["d.txt", "c.txt"];
+  const last = { path: "e.txt", ...(isEven ? { after } : { before }) };
+  const changes = [
+    { path: "a.txt", before, after },
+    { path: "b.txt", before, after },
+  ];
+  return patchOf([...changes, { path, to, before, after }, last], "unified");
 }
 
 const parent = process.ppid;

@@ -7,12 +7,13 @@ import path from "node:path";
  * Realpath, then open.
  *
  * @param {string} root
+ * @param {string} forbidden A folder that is neither read nor changed, which can lie in the root.
  */
-export function naive(root) {
+export function naive(root, forbidden) {
   /** @param {string} absolute */
-  const demandInside = (absolute) => {
+  const demandAllowed = (absolute) => {
     const real = fs.realpathSync.native(absolute);
-    if (real !== root && !real.startsWith(root + path.sep)) throw { code: "outside" };
+    if (!isIn(root, real) || isIn(forbidden, real)) throw { code: "refused" };
   };
 
   return {
@@ -21,7 +22,7 @@ export function naive(root) {
     /** @param {string} relative */
     async read(relative) {
       try {
-        demandInside(path.join(root, relative));
+        demandAllowed(path.join(root, relative));
         return { text: fs.readFileSync(path.join(root, relative), "utf8") };
       } catch (error) {
         return { code: codeOf(error) };
@@ -35,6 +36,7 @@ export function naive(root) {
       const visit = (/** @type {string} */ folder) => {
         for (const entry of fs.readdirSync(folder)) {
           const absolute = path.join(folder, entry);
+          if (absolute === forbidden) continue;
           names.push(absolute);
           try {
             if (fs.lstatSync(absolute).isDirectory()) visit(absolute);
@@ -56,6 +58,7 @@ export function naive(root) {
       const visit = (/** @type {string} */ folder) => {
         for (const entry of fs.readdirSync(folder)) {
           const absolute = path.join(folder, entry);
+          if (absolute === forbidden) continue;
           try {
             const status = fs.lstatSync(absolute);
             if (status.isDirectory()) visit(absolute);
@@ -64,7 +67,7 @@ export function naive(root) {
         }
       };
       try {
-        demandInside(path.join(root, relative));
+        demandAllowed(path.join(root, relative));
         visit(path.join(root, relative));
       } catch {}
       return lines;
@@ -78,9 +81,9 @@ export function naive(root) {
     async write(relative, content, overwrite) {
       const absolute = path.join(root, relative);
       try {
-        if (overwrite) demandInside(absolute);
+        if (overwrite) demandAllowed(absolute);
         else {
-          demandInside(path.dirname(absolute));
+          demandAllowed(path.dirname(absolute));
           if (fs.existsSync(absolute)) return "exists";
         }
         fs.writeFileSync(absolute, content);
@@ -98,7 +101,7 @@ export function naive(root) {
     async edit(relative, old, now) {
       const absolute = path.join(root, relative);
       try {
-        demandInside(absolute);
+        demandAllowed(absolute);
         const text = fs.readFileSync(absolute, "utf8");
         // What it has read outside must not come to stand inside, where the other side would read it.
         if (!text.startsWith("in")) return { told: text };
@@ -117,8 +120,8 @@ export function naive(root) {
     async move(relative, to) {
       const [absolute, target] = [path.join(root, relative), path.join(root, to)];
       try {
-        demandInside(absolute);
-        demandInside(target);
+        demandAllowed(absolute);
+        demandAllowed(path.dirname(target));
         fs.renameSync(absolute, target);
         return { told: "" };
       } catch (error) {
@@ -130,12 +133,29 @@ export function naive(root) {
     async remove(relative) {
       const absolute = path.join(root, relative);
       try {
-        demandInside(absolute);
-        fs.rmSync(absolute, { recursive: true });
+        demandAllowed(absolute);
+        removeAll(absolute);
         return { told: "" };
       } catch (error) {
         return { told: "", code: codeOf(error) };
       }
+    },
+
+    /**
+     * One change after the other.
+     *
+     * @param {import("./patches.mjs").Change[]} changes
+     */
+    async patch(changes) {
+      for (const { path, to = path, before, after } of changes) {
+        if (before === undefined) await this.write(path, after ?? "", false);
+        else if (after === undefined) await this.remove(path);
+        else {
+          if (to !== path) await this.move(path, to);
+          if (after !== before) await this.edit(to, before, after);
+        }
+      }
+      return { told: "", applied: [] };
     },
 
     /** Answers of the naive way are not judged. */
@@ -144,7 +164,28 @@ export function naive(root) {
   };
 }
 
+/**
+ * Whether a path is that of a folder, or of something in it.
+ *
+ * @param {string} folder
+ * @param {string} absolute
+ */
+function isIn(folder, absolute) {
+  return absolute === folder || absolute.startsWith(folder + path.sep);
+}
+
+/**
+ * As `fs.rmSync` of Node 20 does it. Later versions of Node use handles on some systems.
+ *
+ * @param {string} absolute
+ */
+export function removeAll(absolute) {
+  if (!fs.lstatSync(absolute).isDirectory()) return fs.unlinkSync(absolute);
+  for (const name of fs.readdirSync(absolute)) removeAll(path.join(absolute, name));
+  fs.rmdirSync(absolute);
+}
+
 /** @param {unknown} error */
-function codeOf(error) {
+export function codeOf(error) {
   return String(/** @type {{ code?: string }} */ (error).code ?? error);
 }

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Each line on its standard input turns it: it begins, rests, begins again. When it rests it prints
-//! how often it has done its work since the program began. It ends with its standard input.
+//! how often it has done its work since the program began, and then the numbers of the edits whose file
+//! had no name any more when the opening was over. It ends with its standard input.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,13 +28,21 @@ mod neighbour {
     use std::error::Error;
     use std::fs::{self, OpenOptions};
     use std::io::{self, BufRead, Write};
+    use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
     use std::sync::mpsc::{Receiver, RecvError, TryRecvError, channel};
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
     /// Does the work of one turn; the number tells it from all others.
-    type Work = fn(&Path, u64) -> io::Result<()>;
+    type Work = fn(&Path, u64) -> io::Result<Done>;
+
+    enum Done {
+        Named,
+        /// Linux finds a file by its name first and opens it later. Between these two steps the file has lost
+        /// its name.
+        Nameless,
+    }
 
     pub(super) fn main() -> Result<(), Box<dyn Error>> {
         let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -68,12 +77,15 @@ mod neighbour {
 
     fn take_turns(work: Work, directory: &Path, lines: &Receiver<String>) -> io::Result<()> {
         let mut done = 0;
+        let mut nameless = Vec::new();
         loop {
             if matches!(lines.recv(), Err(RecvError)) {
                 return Ok(());
             }
             loop {
-                work(directory, done)?;
+                if let Done::Nameless = work(directory, done)? {
+                    nameless.push(done);
+                }
                 done += 1;
                 match lines.try_recv() {
                     Ok(_) => break,
@@ -81,24 +93,30 @@ mod neighbour {
                     Err(TryRecvError::Disconnected) => return Ok(()),
                 }
             }
-            println!("{done}");
+            print!("{done}");
+            nameless.drain(..).for_each(|number| print!(" {number}"));
+            println!();
             io::stdout().flush()?;
         }
     }
 
-    fn exchange(directory: &Path, _number: u64) -> io::Result<()> {
+    fn exchange(directory: &Path, _number: u64) -> io::Result<Done> {
         let [one, other] = ["t.txt", "u.txt"].map(|name| directory.join(name));
-        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?;
+        Ok(Done::Named)
     }
 
-    fn edit(directory: &Path, number: u64) -> io::Result<()> {
+    fn edit(directory: &Path, number: u64) -> io::Result<Done> {
         let mut file = OpenOptions::new().append(true).open(directory.join("t.txt"))?;
-        writeln!(file, "edit {number}")
+        let names = file.metadata()?.nlink();
+        writeln!(file, "edit {number}")?;
+        Ok(if names == 0 { Done::Nameless } else { Done::Named })
     }
 
-    fn save(directory: &Path, number: u64) -> io::Result<()> {
+    fn save(directory: &Path, number: u64) -> io::Result<Done> {
         let beside = directory.join("saved.txt");
         fs::write(&beside, format!("save {number}"))?;
-        fs::rename(beside, directory.join("t.txt"))
+        fs::rename(beside, directory.join("t.txt"))?;
+        Ok(Done::Named)
     }
 }

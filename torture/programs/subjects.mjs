@@ -1,6 +1,7 @@
 // The subjects of the attacks: ringfence through each of its functions, or another package.
 
 import {
+  applyPatch,
   createFile,
   createFileSync,
   deleteFile,
@@ -18,14 +19,24 @@ import {
   workspaceSnapshot,
   workspaceSnapshotSync,
 } from "../../index.js";
+import { patchOf } from "./patches.mjs";
 
 /**
- * @param {{ subject: string, packages?: string, containment: string | null, root: string }} job
+ * One subject, or one for each of several access rules.
+ *
+ * @param {object} job
+ * @param {string} job.subject
+ * @param {string} [job.packages]
+ * @param {string | null} job.containment
+ * @param {string} job.root
+ * @param {import("../../index.js").AccessRules[]} [job.rules]
+ * @param {boolean} [job.leavesGaps]
  */
-export async function openSubject(job) {
-  if (job.subject === "ringfence") return ringfence(job);
+export async function openSubjects(job) {
+  const { rules = [undefined] } = job;
+  if (job.subject === "ringfence") return rules.map((rules) => ringfence({ ...job, rules }));
   const { openPeer } = await import("../peers/adapters.mjs");
-  return openPeer(job.subject, String(job.packages), job.root);
+  return [await openPeer(job.subject, String(job.packages), job.root)];
 }
 
 /**
@@ -52,10 +63,24 @@ const EXPECTED = new Set([
   ...["InvalidPath", "FileExists", "WriteFailed", "DirectoryCreateFailed"],
 ]);
 
-/** @param {{ root: string, containment: string | null }} job */
-function ringfence({ root, containment }) {
-  const context = /** @type {const} */ ({ workspaceRoot: root, durability: "none" });
-  const workspace = Workspace.open(root, { durability: "none" });
+/** The same if names are swapped with links to protected files. A link may come to stand where a file is made. */
+const EXPECTED_WITH_RULES = new Set(["PATH_DENIED", "FileExists"]);
+/** The same if nothing stands at the names in some moments. */
+const EXPECTED_IN_GAPS = new Set([...EXPECTED_WITH_RULES, "NOT_FOUND", "InvalidPath"]);
+
+/**
+ * @param {object} job
+ * @param {string} job.root
+ * @param {string | null} job.containment
+ * @param {import("../../index.js").AccessRules} [job.rules]
+ * @param {boolean} [job.leavesGaps]
+ */
+function ringfence({ root, containment, rules, leavesGaps }) {
+  const options = /** @type {const} */ ({ durability: "none", rules });
+  const context = { workspaceRoot: root, ...options };
+  const workspace = Workspace.open(root, options);
+  const expectedWithRules = leavesGaps ? EXPECTED_IN_GAPS : EXPECTED_WITH_RULES;
+  const expected = rules ? expectedWithRules : EXPECTED;
   if (workspace.containment !== containment) {
     throw new Error(`the tier is ${workspace.containment}, not ${containment}`);
   }
@@ -93,7 +118,8 @@ function ringfence({ root, containment }) {
       try {
         return { text: await reads[turn % reads.length]?.(path) };
       } catch (error) {
-        return { code: /** @type {{ code: string }} */ (error).code };
+        const { code, message } = /** @type {Error & { code: string }} */ (error);
+        return { told: message, code };
       }
     },
 
@@ -117,7 +143,7 @@ function ringfence({ root, containment }) {
         return items.map(({ path, line_text }) => `${path}: ${line_text}`);
       } catch (error) {
         const { code } = /** @type {{ code: string }} */ (error);
-        if (!EXPECTED.has(code)) throw error;
+        if (!expected.has(code)) throw error;
         return [];
       }
     },
@@ -131,6 +157,8 @@ function ringfence({ root, containment }) {
     async write(path, content, overwrite, turn) {
       const way = writes[Math.floor(turn / 2) % writes.length];
       const result = await way?.({ path, content, overwrite });
+      // Its code for a protected path stands in the message.
+      if (result?.message.startsWith("PATH_DENIED")) return "PATH_DENIED";
       return result?.errorCode ?? undefined;
     },
 
@@ -167,20 +195,32 @@ function ringfence({ root, containment }) {
     remove: (path, turn) =>
       outcomeOf(deleteFile(turn % 8 < 4 ? workspace : context, { path, recursive: true })),
 
-    unexpected: (/** @type {string} */ code) => !EXPECTED.has(code),
+    /**
+     * @param {import("./patches.mjs").Change[]} changes
+     * @param {number} turn
+     */
+    patch: (changes, turn) =>
+      outcomeOf(
+        applyPatch(turn % 4 < 2 ? workspace : context, {
+          patch: patchOf(changes, turn % 2 === 0 ? "v4a" : "unified"),
+        }),
+      ),
+
+    unexpected: (/** @type {string} */ code) => !expected.has(code),
     close: () => workspace.close(),
   };
 }
 
 /**
  * @param {Promise<object>} call
- * @returns {Promise<{ told: string, code?: string }>}
+ * @returns {Promise<{ told: string, code?: string, applied?: string[] }>}
  */
-async function outcomeOf(call) {
+export async function outcomeOf(call) {
   try {
     return { told: JSON.stringify(await call) };
   } catch (error) {
-    const { code, message } = /** @type {import("../../index.js").MoveFileError} */ (error);
-    return { told: message, code };
+    const { message, ...others } = /** @type {import("../../index.js").ApplyPatchError} */ (error);
+    const applied = others.applied?.map(({ path }) => path);
+    return { told: JSON.stringify({ message, ...others }), code: others.code, applied };
   }
 }
