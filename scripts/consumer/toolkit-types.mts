@@ -7,6 +7,9 @@ import {
   createWorkspaceFetch,
   type OpenAIChatTool,
   type OpenAIResponsesTool,
+  type PatchFileErrorCode,
+  type PatchFileOutput,
+  patchFile,
   TOOL_DEFINITIONS,
   type ToolContext,
   type ToolResult,
@@ -72,6 +75,28 @@ export function lists(context: ToolContext): string[] {
   toMcpTools({ tools: ["write"] });
   const names = [...toAnthropicTools({ tools }), ...toMcpTools({ tools })].map(({ name }) => name);
   return [...names, ...Object.keys(toAiSdkTools(agent, { tools }))];
+}
+
+/** The handler of a host whose tool takes one path and a patch, behind the host's own wrapper. */
+export const applyPatch: (
+  context: ToolContext,
+  filePath: string,
+  patch: string,
+) => Promise<PatchFileOutput> = patchFile;
+
+export async function patched(context: ToolContext): Promise<string> {
+  const { file_path, exit_code, changed } = await patchFile(context, "a.txt", "--- a/a.txt");
+  const code: 0 = exit_code;
+  const refusal: PatchFileErrorCode = "APPLY_FAILED";
+  // @ts-expect-error a patch is a text
+  await patchFile(context, "a.txt", { patch: "" });
+  const { applyPatch: apply, invoke } = createAgentToolkit(context);
+  const result = await apply({ patch: "", expected_hashes: { "a.txt": null }, dry_run: true });
+  // @ts-expect-error the patch is missing
+  await invoke("apply_patch", {});
+  if (result.status !== "success") return refusal;
+  const actions: ("add" | "update" | "delete" | "move")[] = result.data.files.map((f) => f.action);
+  return `${file_path}${code}${changed}${actions}`;
 }
 
 /** The tree that a boot prompt shows. */
