@@ -247,16 +247,11 @@ pub fn globs(data: &[u8]) {
 /// difference, reading is refused nowhere where changing is allowed, and a pattern that is a plain name refuses that
 /// name wherever it stands. Lines are patterns; the list ends at the first NUL, and the path follows.
 pub fn access_rules(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let (list, path) = text.split_once('\0').unwrap_or((text, "a"));
-    // A path of the sandbox has been parsed.
-    let Ok(path) = WorkspacePath::parse(path) else { return };
-    let list: Vec<String> = list.split('\n').map(str::to_owned).collect();
-    let deny = |list: &[String]| {
-        let lists = RuleLists { deny: Some(list.to_vec()), ..RuleLists::default() };
-        AccessRules::parse(lists)
+    let Some((list, path)) = patterns_and_path(data) else { return };
+    let deny = |list: Vec<String>| {
+        AccessRules::parse(RuleLists { deny: Some(list), ..RuleLists::default() })
     };
-    let Ok(rules) = deny(&list) else { return };
+    let Ok(rules) = deny(list.clone()) else { return };
     let judge = |path: &str| rules.judge(Path::new(path), Access::Read);
     let judgement = judge(path.as_str());
     assert_eq!(judgement, judge(&path.as_str().to_ascii_uppercase()), "{list:?} on {path}");
@@ -266,12 +261,21 @@ pub fn access_rules(data: &[u8]) {
     let change = rules.judge(Path::new(path.as_str()), Access::Change);
     assert_eq!(judgement, change, "{list:?} on {path}");
     for name in path.names().filter(|name| models::is_plain_name(name)) {
-        let rules = deny(&[name.to_owned()]).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let rules = deny(vec![name.to_owned()]).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(
             rules.judge(Path::new(path.as_str()), Access::Read).is_refused(),
             "{name} in {path}"
         );
     }
+}
+
+/// The patterns and the path of an input.
+pub fn patterns_and_path(data: &[u8]) -> Option<(Vec<String>, WorkspacePath)> {
+    let text = std::str::from_utf8(data).ok()?;
+    let (list, path) = text.split_once('\0').unwrap_or((text, "a"));
+    // A path of the sandbox has been parsed.
+    let path = WorkspacePath::parse(path).ok()?;
+    Some((list.split('\n').map(str::to_owned).collect(), path))
 }
 
 /// A text is parsed or refused, and what is parsed comes back when it is printed as a V4A patch.

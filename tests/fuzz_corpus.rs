@@ -4,6 +4,7 @@
 mod properties;
 
 use properties::{models, printed_patch};
+use ringfence::access::{Access, AccessRules, RuleLists};
 use ringfence::regex::PatternOptions;
 use ringfence::tools::apply_patch::patch::Patch;
 
@@ -100,6 +101,17 @@ fn the_corpora_notice_a_mistake() {
         let number = f64::from_le_bytes(*bytes);
         models::positive_integer(number.trunc(), 1 << 53)
             != models::positive_integer(number, 1 << 53)
+    });
+    told_apart("access_rules", |data| {
+        // An exception would be passed over.
+        let Some((list, path)) = properties::patterns_and_path(data) else { return false };
+        let is_refused = |list: Vec<String>| {
+            let rules = AccessRules::parse(RuleLists { deny: Some(list), ..RuleLists::default() });
+            rules.is_ok_and(|rules| rules.judge(path.as_str().as_ref(), Access::Read).is_refused())
+        };
+        let without_exceptions =
+            list.iter().filter(|line| !line.starts_with('!')).cloned().collect();
+        is_refused(list) != is_refused(without_exceptions)
     });
     told_apart("patterns", |data| {
         // The flag of case would be read the wrong way round.

@@ -124,6 +124,7 @@ export function fileAndLink(name: string, target: (place: Place, name: string) =
         ...["remove", at("new.txt")],
         ...["link", target(place, "a.txt"), at("next"), "rename", at("next"), at("a.txt")],
         ...["file", at("next"), "inside\n", "rename", at("next"), at("a.txt")],
+        ...["rest", "32", "2000"],
       ];
     },
   };
@@ -133,6 +134,7 @@ interface Tally {
   operations: number;
   violations: number;
   answered: number;
+  refused: Record<string, number>;
   examples: string[];
   kept: string[];
 }
@@ -192,7 +194,7 @@ export async function* underSwaps(setting: Setting, actions: Action[]): AsyncIte
 }
 
 function amount({ scale }: Setting, action: Action): number {
-  // Of the patches that meet a file ↔ link, 1 in 120 is answered, and one at least must be.
+  // Of the patches that meet a file ↔ link, 1 in 20 to 40 is answered, because each of their steps meets the attacker.
   if (action === "patch") return scale.of(2_400, 20_000);
   if (action === "edit" || action === "move") return scale.of(600, 20_000);
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);
@@ -234,8 +236,9 @@ export async function attack(settings: Attack): Promise<Row> {
   };
   try {
     const { subject: found, control } = await inScratch((base) => fight(settings, base));
-    const { operations, violations, answered, examples } = found;
-    if (!isPeer && answered === 0) throw new Error(`${head.check}: everything was refused`);
+    const { operations, violations, answered, refused, examples } = found;
+    if (!isPeer && answered === 0)
+      throw new Error(`${head.check}: everything was refused: ${JSON.stringify(refused)}`);
     return {
       ...head,
       ...{ operations, violations, examples, isPeer },

@@ -13,6 +13,8 @@ export class Tally {
   violations = 0;
   /** How many operations were not refused. */
   answered = 0;
+  /** @type {Record<string, number>} How many were refused, by code. */
+  refused = {};
   /** @type {string[]} */
   examples = [];
   /** @type {string[]} The files that an answer has told to be left beside. */
@@ -22,6 +24,7 @@ export class Tally {
   count(code) {
     this.operations++;
     if (code === undefined) this.answered++;
+    else this.refused[code] = (this.refused[code] ?? 0) + 1;
   }
 
   /** @param {string} example */

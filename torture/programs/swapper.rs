@@ -3,6 +3,7 @@
 //! ```sh
 //! swapper exchange ws/dir ws/link                       # neither is ever missing
 //! swapper rename ws/dir ws/kept rename ws/link ws/dir … # one after the other, over and over
+//! swapper … rest 32 2000                                 # each 32nd round rests, for 2 ms at most
 //! ```
 //!
 //! Says "ready" after the first round, and how many rounds there were at the end.
@@ -27,6 +28,8 @@ mod attack {
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -35,9 +38,21 @@ mod attack {
     enum Step {
         Exchange(PathBuf, PathBuf),
         Rename(PathBuf, PathBuf),
-        Link { target: PathBuf, at: PathBuf },
-        File { at: PathBuf, content: String },
+        Link {
+            target: PathBuf,
+            at: PathBuf,
+        },
+        File {
+            at: PathBuf,
+            content: String,
+        },
         Remove(PathBuf),
+        /// Without it, the attacker of a file and a link leaves the file in its place for less time
+        /// than a writer needs: on a slow machine, each write would be refused, and prove nothing.
+        Rest {
+            every: u64,
+            most: Duration,
+        },
     }
 
     pub(super) fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +61,7 @@ mod attack {
         end_with_input(Arc::clone(&done));
         let mut rounds = 0_u64;
         while !done.load(Ordering::Relaxed) {
-            steps.iter().for_each(take);
+            steps.iter().for_each(|step| take(step, rounds));
             rounds += 1;
             if rounds == 1 {
                 println!("ready");
@@ -59,7 +74,7 @@ mod attack {
 
     /// However the parent ends, its end of the pipe closes.
     fn end_with_input(done: Arc<AtomicBool>) {
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             done.store(true, Ordering::Relaxed);
         });
@@ -76,13 +91,17 @@ mod attack {
                 "link" => Step::Link { target: next()?.into(), at: next()?.into() },
                 "file" => Step::File { at: next()?.into(), content: next()? },
                 "remove" => Step::Remove(next()?.into()),
+                "rest" => Step::Rest {
+                    every: next()?.parse()?,
+                    most: Duration::from_micros(next()?.parse()?),
+                },
                 _ => return Err(format!("no such step: {verb}").into()),
             });
         }
         if steps.is_empty() { Err("usage: swapper STEP ARGUMENT …".into()) } else { Ok(steps) }
     }
 
-    fn take(step: &Step) {
+    fn take(step: &Step, round: u64) {
         match step {
             Step::Exchange(one, other) => {
                 let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
@@ -93,7 +112,20 @@ mod attack {
                 let _ = fs::write(at, content);
             }
             Step::Remove(at) => clear(at),
+            Step::Rest { every, most } => {
+                if round.is_multiple_of(*every) {
+                    thread::sleep(*most * share(round / every) / SHARES);
+                }
+            }
         }
+    }
+
+    const SHARES: u32 = 16;
+
+    /// Rests of different lengths, so that the next round meets a writer at each of its steps.
+    fn share(rest: u64) -> u32 {
+        // Below `SHARES`, so it fits. 7 and 16 have no common factor: each share has its turn.
+        (rest * 7 % u64::from(SHARES)) as u32 + 1
     }
 
     /// Does something that puts a thing at `at`, where another may stand by then.

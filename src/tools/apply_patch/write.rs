@@ -257,7 +257,10 @@ impl<'call> Writing<'call> {
         };
         let reason = match error {
             EntryError::Exists { .. } => NotWritten::Taken(exists(path)),
-            EntryError::Write(WriteError::Changed)
+            EntryError::Write(
+                WriteError::Changed | WriteError::TooLargeToCompare | WriteError::Unreadable,
+            )
+            | EntryError::NotComparable
             | EntryError::NotEmpty { .. }
             | EntryError::Open(OpenError::NotFound) => NotWritten::Changed,
             EntryError::Write(WriteError::Kept { because, .. }) => {
@@ -345,7 +348,11 @@ impl StepError {
     fn of_write(error: WriteError, path: &EntryPath) -> Self {
         let at_path = |error: WriteError| Failure::from(error).at(path.as_path().as_shown()).into();
         match error {
-            WriteError::Changed => Self { left: None, reason: NotWritten::Changed },
+            // When the patch was planned, a file that may be read and compared stood there.
+            WriteError::Changed
+            | WriteError::NotRegularFile
+            | WriteError::TooLargeToCompare
+            | WriteError::Unreadable => Self { left: None, reason: NotWritten::Changed },
             WriteError::Exists => Self { left: None, reason: NotWritten::Taken(exists(path)) },
             WriteError::Kept { because, stray } => {
                 Self { left: Some(Left::of(&stray)), ..Self::of_write(*because, path) }

@@ -1,5 +1,6 @@
 use std::fs::{self, File};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::sandbox::Sandbox;
 use crate::tools::apply_patch::{ApplyPatchRequest, apply_patch};
@@ -33,4 +34,38 @@ fn a_file_that_is_left_beside_when_a_patch_is_taken_back_is_told() {
     assert_eq!(names.len(), 2);
     assert!(!failure.is_cancelled());
     assert!(failure.to_string().contains(kept), "{failure}");
+}
+
+/// What a patch with a file to delete does where a link takes the place of the file, after the patch was planned.
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_a_file_to_delete_is_looked_at_anew() {
+    let workspace = tempfile::tempdir().unwrap();
+    let at = |name: &str| workspace.path().join(name);
+    for name in ["a.txt", "b.txt", "c.txt", "d.txt"] {
+        fs::write(at(name), "old\n").unwrap();
+    }
+    let update = |name: &str| format!("*** Update File: {name}\n-old\n+new\n");
+    let patch = format!(
+        "*** Begin Patch\n{}{}*** Delete File: b.txt\n*** End Patch\n",
+        update("a.txt"),
+        update("d.txt")
+    );
+    let request = ApplyPatchRequest { patch, ..Default::default() };
+    // The second file is being written, and the third has not been looked at for its removal.
+    let is_exchanged = AtomicBool::new(false);
+    let cancelled = || {
+        let is_new = fs::read(at("a.txt")).is_ok_and(|bytes| bytes == b"new\n");
+        if is_new && !is_exchanged.swap(true, Ordering::Relaxed) {
+            fs::remove_file(at("b.txt")).unwrap();
+            std::os::unix::fs::symlink("c.txt", at("b.txt")).unwrap();
+        }
+        false
+    };
+    let sandbox = Sandbox::open(workspace.path()).unwrap();
+    let answer = apply_patch(&sandbox, &request, ChangeOptions::default(), &cancelled);
+    assert!(is_exchanged.load(Ordering::Relaxed));
+    assert_eq!(answer.map(|_| ()).map_err(|error| error.to_string()), Ok(()));
+    assert!(!fs::exists(at("b.txt")).unwrap());
+    assert_eq!(fs::read(at("c.txt")).unwrap(), b"old\n");
 }
