@@ -194,7 +194,7 @@ export async function* underSwaps(setting: Setting, actions: Action[]): AsyncIte
 }
 
 function amount({ scale }: Setting, action: Action): number {
-  // Of the patches that meet a file ↔ link, 1 in 20 to 40 is answered, because each of their steps meets the attacker.
+  // Of the patches that meet a file ↔ link, only 1 in 20 to 40 is answered: each of their steps meets the attacker.
   if (action === "patch") return scale.of(2_400, 20_000);
   if (action === "edit" || action === "move") return scale.of(600, 20_000);
   return action === "read" ? scale.of(10_000, 200_000) : scale.of(2_000, 200_000);

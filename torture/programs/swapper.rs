@@ -50,7 +50,7 @@ mod attack {
         /// Without it, the attacker of a file and a link leaves the file in its place for less time
         /// than a writer needs: on a slow machine, each write would be refused, and prove nothing.
         Rest {
-            every: u64,
+            every: u32,
             most: Duration,
         },
     }
@@ -59,9 +59,11 @@ mod attack {
         let steps = parse(std::env::args().skip(1))?;
         let done = Arc::new(AtomicBool::new(false));
         end_with_input(Arc::clone(&done));
-        let mut rounds = 0_u64;
+        let mut rounds = 0_u32;
         while !done.load(Ordering::Relaxed) {
-            steps.iter().for_each(|step| take(step, rounds));
+            for step in &steps {
+                take(step, rounds);
+            }
             rounds += 1;
             if rounds == 1 {
                 println!("ready");
@@ -101,7 +103,7 @@ mod attack {
         if steps.is_empty() { Err("usage: swapper STEP ARGUMENT …".into()) } else { Ok(steps) }
     }
 
-    fn take(step: &Step, round: u64) {
+    fn take(step: &Step, round: u32) {
         match step {
             Step::Exchange(one, other) => {
                 let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
@@ -120,12 +122,12 @@ mod attack {
         }
     }
 
+    /// How many lengths the rests have, so that the next round meets a writer at each of its steps.
     const SHARES: u32 = 16;
 
-    /// Rests of different lengths, so that the next round meets a writer at each of its steps.
-    fn share(rest: u64) -> u32 {
-        // Below `SHARES`, so it fits. 7 and 16 have no common factor: each share has its turn.
-        (rest * 7 % u64::from(SHARES)) as u32 + 1
+    /// 7 and `SHARES` have no common factor, so each share has its turn.
+    fn share(rest: u32) -> u32 {
+        rest.wrapping_mul(7) % SHARES + 1
     }
 
     /// Does something that puts a thing at `at`, where another may stand by then.
