@@ -539,6 +539,21 @@ describe("limits", () => {
       assert.deepEqual([error.code, error.path], ["SIZE_LIMIT_EXCEEDED", "a.txt"]);
     }),
   );
+
+  test(
+    "sections of one file work through 256 MiB at most",
+    inWorkspace(async (ws) => {
+      const size = 8 * 1024 * 1024;
+      ws.write("a.txt", `10\n${"z".repeat(size - 4)}\n`);
+      const sections = Array.from({ length: 33 }, (_, turn) => [
+        "*** Update File: a.txt",
+        ...["@@", `-${10 + turn}`, `+${11 + turn}`],
+      ]);
+      const error = await refused(ws, { patch: v4a(...sections.flat()) });
+      assert.deepEqual([error.code, error.path], ["SIZE_LIMIT_EXCEEDED", "a.txt"]);
+      assert.match(error.message, /one section/);
+    }),
+  );
 });
 
 test(

@@ -390,7 +390,8 @@ export interface ClosestLinesOfHunk extends ClosestLines {
  * - `PERMISSION_DENIED`: the process may not read, replace or remove a file.
  * - `NOT_FILE`: a folder, FIFO, socket or device stands there.
  * - `NOT_DIRECTORY`: a file stands where a path needs a folder.
- * - `SIZE_LIMIT_EXCEEDED`: a file has more than 10 MiB, or would have; or all of them more than 256 MiB together.
+ * - `SIZE_LIMIT_EXCEEDED`: a file has more than 10 MiB, or would have; or all of them more than 256 MiB together, before
+ *   and after; or so many sections change large files that they work through more than 256 MiB.
  * - `BINARY_NOT_SUPPORTED`: a file with hunks is no UTF-8 text.
  * - `STALE`: a file has another hash than `expected_hashes` says; `sha256` has the present one, `null` if nothing
  *   stands there.

@@ -10,8 +10,8 @@ use super::file_lines::{CarriageReturns, FileLines, Grade};
 use super::locate::{Placed, locate};
 use super::patch::{FileChange, Hunk, HunkLine, LineKind};
 use super::{
-    Action, AppliedHunk, ExpectedFile, MAX_BYTES_TOGETHER, ParsedPatch, PatchedFile, PathedSection,
-    hex_or_null,
+    Action, AppliedHunk, ExpectedFile, MAX_BYTES_TOGETHER, MAX_BYTES_WORKED_THROUGH, ParsedPatch,
+    PatchedFile, PathedSection, hex_or_null,
 };
 use crate::access::Access;
 use crate::hash::{self, Sha256Digest, Sha256Pieces};
@@ -132,6 +132,7 @@ pub fn plan(
         compared: HashSet::new(),
         opened: None,
         bytes_together: 0,
+        bytes_worked_through: 0,
     };
     for section in &patch.sections {
         if cancelled() {
@@ -161,6 +162,7 @@ struct Planning<'call> {
     /// The file that `existing` opened at a path of the present section, so that it is not opened twice.
     opened: Option<(String, OpenFile)>,
     bytes_together: u64,
+    bytes_worked_through: u64,
 }
 
 impl Planning<'_> {
@@ -368,6 +370,7 @@ impl Planning<'_> {
         let mut applied = Vec::new();
         let mut printed = Vec::new();
         if !hunks.is_empty() {
+            self.count_work(index, path)?;
             let (assembled, placed) = self.patched(index, path, hunks)?;
             refuse_large(&assembled.bytes, path)?;
             self.forget_bytes(index);
@@ -674,6 +677,21 @@ impl Planning<'_> {
         let sentence = format!(
             "the files of the patch, before and after, have more than {MAX_BYTES_TOGETHER} bytes (256 MiB) together: \
              make several patches of it"
+        );
+        Err(at(Failure::new(ErrorCode::SizeLimitExceeded, sentence), path))
+    }
+
+    /// Counts the bytes of a file that a section works through.
+    fn count_work(&mut self, index: usize, path: &EntryPath) -> Result<(), Failure> {
+        let bytes = self.plan.files[index].content.bytes().unwrap_or_default();
+        self.bytes_worked_through += bytes.len() as u64;
+        if self.bytes_worked_through <= MAX_BYTES_WORKED_THROUGH {
+            return Ok(());
+        }
+        let sentence = format!(
+            "too many sections change large files: each section works through its whole file, and all of them together \
+             through {MAX_BYTES_WORKED_THROUGH} bytes (256 MiB) at most. Give all hunks of a file in one section, in the \
+             order of the file, or make several patches"
         );
         Err(at(Failure::new(ErrorCode::SizeLimitExceeded, sentence), path))
     }
