@@ -1625,6 +1625,36 @@ describe("where a hunk goes", () => {
     { hunk: 1, patch_line: 6 },
   );
   refuses(
+    "an @@ line that does not stand there, above lines that do: their place is told",
+    { "a.txt": "f\nx\nm\n" },
+    update("a.txt", "@@ class Foo", "-x", "+y"),
+    "HUNK_NOT_FOUND",
+    {
+      patch_line: 3,
+      closest: {
+        ...{ start_line: 2, end_line: 2, text: "x", difference: "other" },
+        first_difference: null,
+      },
+      says: /the hunk's own lines do, first at line 2: leave the text of the @@ out/,
+    },
+  );
+  for (const sent of ["...", "\t// ... existing code ...", "# … rest of the file", "/* ... */"]) {
+    refuses(
+      `a line that stands for lines left out: ${sent}`,
+      { "a.txt": "f\n1\n2\n3\ne\n" },
+      update("a.txt", "@@", " f", ` ${sent}`, "-e", "+x"),
+      "HUNK_NOT_FOUND",
+      { says: /; line 5 of the patch seems to stand for lines that are left out/ },
+    );
+  }
+  refuses(
+    "a line that differs otherwise does not stand for lines left out",
+    { "a.txt": "f\n1\n2\n3\ne\n" },
+    update("a.txt", "@@", " f", " f(...args)", "-e", "+x"),
+    "HUNK_NOT_FOUND",
+    { says: /^(?!.*left out)/ },
+  );
+  refuses(
     "lines that stand only before their @@ line",
     { "a.txt": "x\nf\n1\n" },
     update("a.txt", "@@ f", "-x", "+y"),

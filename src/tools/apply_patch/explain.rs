@@ -207,6 +207,18 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
         named.line
     );
     let closest = closest_to(file, &[wanted]);
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
+    if let (None, Some(place)) = (&closest, place) {
+        let sentence = format!(
+            "{subject}; the hunk's own lines do, first at line {}: leave the text of the @@ out, or name a line above \
+             the place that you mean",
+            place + 1
+        );
+        let closest = closest_detail(lines_at(file, place, old.len(), Difference::Other), None);
+        return failure_of(ErrorCode::HunkNotFound, sentence, index, named.line)
+            .with("closest", closest);
+    }
     mismatch(file, (index, named.line), &[wanted], &subject, closest)
 }
 
@@ -257,7 +269,15 @@ fn mismatch(
             (hint, closest_detail(closest, first.as_ref()))
         }
     };
-    let sentence = format!("{subject}; {hint}");
+    let left_out = old.iter().find(|line| is_ellipsis(line.text));
+    let advice = left_out.map_or_else(String::new, |line| {
+        format!(
+            "; line {} of the patch seems to stand for lines that are left out, which a hunk cannot do: give all its \
+             lines, or make two hunks",
+            line.line
+        )
+    });
+    let sentence = format!("{subject}; {hint}{advice}");
     failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line).with("closest", detail)
 }
 
@@ -284,6 +304,13 @@ fn hint_of(closest: &Closest, first: Option<&FirstDifference<'_>>) -> String {
             format!("{lines} {agree} but for {reason}{place}{way_out}")
         }
     }
+}
+
+/// Whether a line says that lines are left out, as `...` and `// ... existing code ...` do.
+fn is_ellipsis(line: &str) -> bool {
+    let is_mark = |char: char| char.is_whitespace() || "/#*-<!;%({[".contains(char);
+    let text = line.trim_start_matches(is_mark);
+    text.starts_with("...") || text.starts_with('…')
 }
 
 impl FirstDifference<'_> {

@@ -71,7 +71,7 @@ pub fn find_patch(text: &str) -> Result<(Format, Lines<'_>), PatchError> {
         1,
         "there is no patch in this text: the first line of a V4A patch is `*** Begin Patch`, the first line of a \
          unified diff is `diff --git a/path b/path`, or `--- a/path` with `+++ b/path` on the next line (ed \
-         scripts and diffs without these lines cannot be applied)",
+         scripts, search-and-replace blocks and diffs without these lines cannot be applied)",
     ))
 }
 

@@ -22,7 +22,7 @@ use crate::sandbox::{
 };
 use crate::text::{InvalidUtf8, NotText, decode};
 use crate::tools::edit_file::{MAX_EDIT_FILE_SIZE_BYTES, not_read, too_large_after};
-use crate::tools::entry_change::{failure_at, stale, with_near_misses};
+use crate::tools::entry_change::{failure_at, with_near_misses};
 use crate::tools::failure::{ErrorCode, Failure};
 
 /// A planned patch.
@@ -748,8 +748,8 @@ fn at(failure: Failure, path: &EntryPath) -> Failure {
 
 /// The failure where something stands at the path of a new or a moved file.
 pub(super) fn exists(path: &EntryPath) -> Failure {
-    let sentence = "something stands there, and a patch puts no file in its place: to change a file, use Update File; to \
-                    replace it, delete it in an earlier section";
+    let sentence = "something stands there, and a patch puts no new file in its place: to change a file, give hunks \
+                    against its present lines (V4A: `*** Update File:`); to replace it, delete it in an earlier section";
     at(Failure::new(ErrorCode::AlreadyExists, sentence), path)
 }
 
@@ -767,10 +767,12 @@ fn gone(path: &EntryPath) -> Failure {
 }
 
 fn not_expected(expected: ExpectedFile, present: &Sha256Digest) -> Failure {
-    if matches!(expected, ExpectedFile::Hash(_)) {
-        return stale(present);
-    }
-    let sentence = "expected_hashes says that nothing stands there, but a file does";
+    let sentence = match expected {
+        ExpectedFile::Hash(_) => {
+            "the file has changed since it was read, so its hash is not that in expected_hashes: read it again"
+        }
+        ExpectedFile::Absent => "expected_hashes says that nothing stands there, but a file does",
+    };
     Failure::new(ErrorCode::Stale, sentence).with("sha256", hex_or_null(Some(*present)))
 }
 
