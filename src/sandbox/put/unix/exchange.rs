@@ -44,14 +44,12 @@ pub(super) fn exchange(
     // From here on a file of another program may stand at the temporary name.
     draft.name = None;
     let certified = certify(folder, &temporary, old, content, checks);
-    let certified = certified.and_then(|writers| match checks.confirm() {
-        Ok(()) => Ok((writers, None)),
-        // The file that stands there is the other program's by now, so the old one is not put back.
-        Err(error) if draft.is_used_by_others(content) => Ok((writers, Some(error))),
-        Err(error) => Err(error),
+    let confirmed = certified.and_then(|writers| {
+        let refusal = confirm(&draft, content, checks)?;
+        Ok((writers, refusal))
     });
-    let (writers, refusal) = match certified {
-        Ok(certified) => certified,
+    let (writers, refusal) = match confirmed {
+        Ok(confirmed) => confirmed,
         Err(error) => {
             drop(spare);
             return Err(take_back(&mut draft, &temporary, name, content, error));
@@ -74,6 +72,20 @@ pub(super) fn exchange(
         (Some(refusal), stray) => Err(refusal.with(stray.unwrap_or(Stray::Standing))),
         (None, Some(stray)) => Err(Flaw::Beside(stray).into()),
         (None, None) => Ok(()),
+    }
+}
+
+/// Asks the caller whether the new file stays. `Ok(Some(refusal))` if the caller refuses, and the file stays all the
+/// same: another program uses it by now, so the old one is not put back.
+fn confirm(
+    draft: &Draft<'_>,
+    content: &NewContent<'_>,
+    checks: WriteChecks<'_>,
+) -> Result<Option<PutError>, PutError> {
+    match checks.confirm() {
+        Ok(()) => Ok(None),
+        Err(error) if draft.is_used_by_others(content) => Ok(Some(error)),
+        Err(error) => Err(error),
     }
 }
 
