@@ -1624,6 +1624,81 @@ describe("where a hunk goes", () => {
     "HUNK_NOT_FOUND",
     { hunk: 1, patch_line: 6 },
   );
+  const CLASSES = {
+    "a.py":
+      "class A:\n    def a(self):\n        x = 1\n        z = 3\n\nclass B:\n    def a(self):\n        y = 3\n",
+  };
+  applies(
+    "additions behind an @@ line before the previous hunk",
+    { "a.py": "import a\n\ndef f():\n    return 1\n" },
+    update("a.py", "@@", "-    return 1", "+    return 2", "@@ import a", "+import b"),
+    { "a.py": "import a\nimport b\n\ndef f():\n    return 2\n" },
+  );
+  applies(
+    "additions behind an @@ line that the previous hunk has as context",
+    CLASSES,
+    update(
+      "a.py",
+      ...["@@", " class A:", "     def a(self):", "-        x = 1", "+        x = 9"],
+      ...["@@ class A:", "+    # c"],
+    ),
+    { "a.py": CLASSES["a.py"].replace("x = 1", "x = 9").replace("A:\n", "A:\n    # c\n") },
+  );
+  refuses(
+    "additions behind an @@ line that stands twice before the previous hunk",
+    { "a.py": "import a\nq\nimport a\n\nx\n" },
+    update("a.py", "@@", "-x", "+y", "@@ import a", "+import b"),
+    "HUNK_AMBIGUOUS",
+    { lines: [1, 3] },
+  );
+  applies(
+    "two hunks of one method, each behind its class and its method",
+    CLASSES,
+    update(
+      "a.py",
+      ...["@@ class A:", "@@ def a(self):", "-        x = 1", "+        x = 9"],
+      ...["@@ class A:", "@@ def a(self):", "-        z = 3", "+        z = 9"],
+    ),
+    { "a.py": CLASSES["a.py"].replace("x = 1", "x = 9").replace("z = 3", "z = 9") },
+  );
+  refuses(
+    "a hunk directly behind its @@ line goes nowhere else, if that line stands before the previous hunk",
+    { "a.py": "def a():\n    return 1\n\ndef b():\n    x = 2\n    return 1\n" },
+    update(
+      "a.py",
+      ...["@@ def b():", "-    x = 2", "+    x = 3"],
+      ...["@@ def a():", "-    return 1", "+    return 9"],
+    ),
+    "HUNK_NOT_FOUND",
+    { hunk: 1, says: /but before the place of the previous hunk: give the hunks in the order/ },
+  );
+  refuses(
+    "a hunk that fits two places behind the @@ line of two hunks",
+    { "a.py": "class A:\n    x = 1\n    log()\n    log()\n" },
+    update(
+      "a.py",
+      ...["@@ class A:", "-    x = 1", "+    x = 2"],
+      ...["@@ class A:", "-    log()", "+    log2()"],
+    ),
+    "HUNK_AMBIGUOUS",
+    { hunk: 1, lines: [3, 4] },
+  );
+  applies(
+    "the lines that a hunk changes are no place for the next one behind the same @@ line",
+    { "a.py": "class A:\n    y()\n    log()\n    log()\n" },
+    update(
+      "a.py",
+      ...["@@ class A:", "-    y()", "-    log()", "+    x = 2"],
+      ...["@@ class A:", "-    log()", "+    log2()"],
+    ),
+    { "a.py": "class A:\n    x = 2\n    log2()\n" },
+  );
+  applies(
+    "a hunk that repeats its @@ line, at the end of the file",
+    { "a.txt": "x\nfunction f() {\n}\n" },
+    update("a.txt", "@@ function f() {", " function f() {", "+  y", " }", "*** End of File"),
+    { "a.txt": "x\nfunction f() {\n  y\n}\n" },
+  );
   refuses(
     "an @@ line that does not stand there, above lines that do: their place is told",
     { "a.txt": "f\nx\nm\n" },

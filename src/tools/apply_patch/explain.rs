@@ -59,7 +59,13 @@ pub fn failure_of_misfit(
         }
         Misfit::NotFound => not_found(file, index, hunk),
         Misfit::NoSuchLine { narrowing } => no_such_line(file, index, hunk, *narrowing),
-        Misfit::BeforeNarrowing => before_narrowing(file, index, hunk),
+        Misfit::BeforeNarrowing { line } => before_narrowing(file, index, hunk, *line),
+        Misfit::OutOfOrder => stands_elsewhere(
+            file,
+            index,
+            hunk,
+            "but before the place of the previous hunk: give the hunks in the order of the file",
+        ),
         Misfit::NotAtEnd => stands_elsewhere(
             file,
             index,
@@ -165,26 +171,38 @@ fn closest_within(
     Some(Closest { start_line, end_line, ..closest })
 }
 
-/// The failure of a hunk whose lines stand in the file, but only before the line that its `@@` names.
-fn before_narrowing(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>) -> Failure {
+/// The failure of a hunk whose lines stand in the file, but not behind the line that its `@@` names, or only where an
+/// earlier hunk changes them. `narrowed` is the line behind the named one.
+fn before_narrowing(
+    file: &FileLines<'_>,
+    index: usize,
+    hunk: &Hunk<'_>,
+    narrowed: usize,
+) -> Failure {
     let old: Vec<_> = hunk.old_lines().copied().collect();
-    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
-    if place >= narrowed_line(file, hunk) {
-        let rule = "but only before the place of the previous hunk: give the hunks in the order of the file";
+    let Some(place) = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old))
+    else {
+        return not_found(file, index, hunk);
+    };
+    if place >= narrowed {
+        let rule = "but an earlier hunk changes them: make one hunk of the two";
         return stands_elsewhere(file, index, hunk, rule);
     }
-    let stand = place.map_or_else(String::new, |place| {
-        let line = place + 1;
-        format!(
-            " (they do stand before it, at line {line}: to change that place, name a line above it)"
-        )
-    });
+    // Without the text, the hunk could go to yet another place.
+    let way_out = if place == 0 { "leave the text of the @@ out" } else { "name a line above it" };
     let subject = format!(
-        "the lines of the hunk on line {} of the patch do not stand behind the line that its @@ names{stand}",
-        hunk.line
+        "the lines of the hunk on line {} of the patch do not stand behind the line that its @@ names (they do stand \
+         before it, at line {}: to change that place, {way_out})",
+        hunk.line,
+        place + 1
     );
-    let closest = closest_behind_narrowing(file, hunk, &old);
-    mismatch(file, (index, hunk.line), &old, &subject, closest)
+    match closest_within(file, narrowed..file.count(), &old) {
+        None => {
+            let closest = closest_detail(lines_at(file, place, old.len(), Difference::Other), None);
+            failure_of(ErrorCode::HunkNotFound, subject, index, hunk.line).with("closest", closest)
+        }
+        closest => mismatch(file, (index, hunk.line), &old, &subject, closest),
+    }
 }
 
 fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: usize) -> Failure {

@@ -4,6 +4,7 @@
 //! the order of the file, so the places after the previous hunk come first. A hunk that fits several places is
 //! refused, unless a unified diff states the line of one of them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::file_lines::{FileLines, Grade, LineEnd, Pattern};
@@ -42,8 +43,13 @@ pub enum Misfit {
         /// Which of its `@@` lines.
         narrowing: usize,
     },
-    /// Its lines stand in the file, but only before the line that its `@@` names.
-    BeforeNarrowing,
+    /// Its lines stand in the file, but only before the line that its `@@` names, or where an earlier hunk changes them.
+    BeforeNarrowing {
+        /// The line after the named one.
+        line: usize,
+    },
+    /// Its lines stand behind the line that its `@@` names, but before the previous hunk.
+    OutOfOrder,
     /// Its lines stand in the file, but not at the end of it, as the patch requires; or the file's last line has an end,
     /// which the patch denies.
     NotAtEnd,
@@ -110,7 +116,14 @@ pub fn locate(
     hunks: &[Hunk<'_>],
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Placed>, (usize, Misfit)> {
-    let mut locating = Locating { file, cancelled, previous: None, lines_gained: 0, examined: 0 };
+    let mut locating = Locating {
+        file,
+        cancelled,
+        previous: None,
+        changed: BTreeMap::new(),
+        lines_gained: 0,
+        examined: 0,
+    };
     let mut placed = Vec::with_capacity(hunks.len());
     let mut failed = None;
     for (index, hunk) in hunks.iter().enumerate() {
@@ -145,6 +158,8 @@ struct Locating<'call, 'file> {
     cancelled: &'call dyn Fn() -> bool,
     /// The place of the previous hunk.
     previous: Option<Previous>,
+    /// The lines that the hunks before change: where they begin, and where they end.
+    changed: BTreeMap<usize, usize>,
     /// How many more lines the hunks before add than they remove.
     lines_gained: i64,
     examined: u64,
@@ -164,6 +179,10 @@ impl Locating<'_, '_> {
             end_of_change: placed.start + hunk.changed().end,
             offset: placed.offset,
         });
+        let changed = hunk.changed();
+        if !changed.is_empty() {
+            self.changed.insert(placed.start + changed.start, placed.start + changed.end);
+        }
         let new_count = hunk.lines.iter().filter(|line| line.kind != LineKind::Removed).count();
         self.lines_gained += signed(new_count) - signed(old_count);
         Ok(placed)
@@ -180,32 +199,31 @@ impl Locating<'_, '_> {
     /// The line after the one that the last `@@` names; `None` if no `@@` names a line.
     fn narrow(&self, hunk: &Hunk<'_>) -> Result<Option<usize>, Misfit> {
         let mut narrowed = None;
-        for (narrowing, named) in hunk.narrowing.iter().enumerate() {
+        for (narrowing, text) in hunk.narrowing.iter().map(|named| named.text).enumerate() {
             if (narrowing as u64 + 1).is_multiple_of(CANCEL_CHECK_INTERVAL) && (self.cancelled)() {
                 return Err(Misfit::Cancelled);
             }
             let from = narrowed.unwrap_or_else(|| self.end_of_previous());
-            let exact = self.file.index(Grade::Exact).places_of(named.text);
-            let trimmed = || self.file.trimmed_index().places_of(named.text.trim());
+            let exact = self.file.index(Grade::Exact).places_of(text);
+            let trimmed = || self.file.trimmed_index().places_of(text.trim());
             let places = match after(exact, from) {
                 [] => after(trimmed(), from),
                 exact => exact,
             };
-            let Some(&first) = places.first() else {
-                // Models name one line for several hunks, and a line that the previous hunk has as its context.
-                let before = before(exact, from).or_else(|| before(trimmed(), from));
-                let Some(line) = before.filter(|_| narrowing == 0 && self.previous.is_some())
-                else {
-                    return Err(Misfit::NoSuchLine { narrowing });
-                };
-                narrowed = Some((line as usize + 1).max(self.end_of_previous_change()));
-                continue;
+            // Models name one line for several hunks, and a line that the previous hunk has as its context.
+            let (places, named) = match (places, before(exact, from)) {
+                ([first, ..], _) => (places, first),
+                ([], before @ [.., last]) if narrowing == 0 => (before, last),
+                _ => match before(trimmed(), from) {
+                    before @ [.., last] if narrowing == 0 => (before, last),
+                    _ => return Err(Misfit::NoSuchLine { narrowing }),
+                },
             };
             // Lines that are only added have nothing else to tell one place from the others.
             if narrowing == 0 && places.len() > 1 && hunk.old_count() == 0 {
                 return Err(ambiguous(places.iter().map(|&place| place as usize)));
             }
-            narrowed = Some(first as usize + 1);
+            narrowed = Some(*named as usize + 1);
         }
         Ok(narrowed)
     }
@@ -312,8 +330,9 @@ impl Locating<'_, '_> {
             let last = end.checked_sub(old_count);
             let last = last.filter(|&start| pattern.is_at(start) && self.has_ends(hunk, start));
             return match last {
-                Some(start) if start >= from || narrowed.is_none() => Ok(start),
-                Some(_) => Err(Misfit::BeforeNarrowing),
+                // The line of the `@@` may be repeated as the first line of the hunk.
+                Some(start) if start + 1 >= from || narrowed.is_none() => Ok(start),
+                Some(_) => Err(Misfit::BeforeNarrowing { line: from }),
                 None => {
                     let stands = !self.places(pattern, 0, usize::MAX)?.is_empty();
                     Err(if stands { Misfit::NotAtEnd } else { Misfit::NotFound })
@@ -323,11 +342,15 @@ impl Locating<'_, '_> {
         let stated = self.stated_start(hunk).and_then(|line| usize::try_from(line).ok());
         let certain = narrowed.or(stated.filter(|&line| line >= self.end_of_previous_change()));
         if let Some(start) = certain.filter(|&start| pattern.is_at(start)) {
-            return Ok(start);
+            return self.in_order(start);
         }
-        let places = self.places(pattern, from, usize::MAX)?;
+        let mut places = self.places(pattern, from, usize::MAX)?;
+        if narrowed.is_some() {
+            // The named line may stand before the previous hunk.
+            places.retain(|&start| self.is_unchanged(start..start + old_count));
+        }
         match places[..] {
-            [start] => return Ok(start),
+            [start] => return self.in_order(start),
             [] => {}
             _ => return Err(ambiguous(places.into_iter())),
         }
@@ -348,11 +371,22 @@ impl Locating<'_, '_> {
         pattern: &Pattern<'_>,
         line: usize,
     ) -> Result<usize, Misfit> {
-        if line > self.end_of_previous() && pattern.is_at(line - 1) {
-            return Ok(line - 1);
+        if pattern.is_at(line - 1) {
+            return self.in_order(line - 1);
         }
-        let before = self.places(pattern, 0, line)?;
-        Err(if before.is_empty() { Misfit::NotFound } else { Misfit::BeforeNarrowing })
+        let anywhere = self.places(pattern, 0, usize::MAX)?;
+        Err(if anywhere.is_empty() { Misfit::NotFound } else { Misfit::BeforeNarrowing { line } })
+    }
+
+    /// A place behind an `@@` line, if the hunk is not before the one that precedes it in the patch.
+    fn in_order(&self, start: usize) -> Result<usize, Misfit> {
+        if start < self.end_of_previous_change() { Err(Misfit::OutOfOrder) } else { Ok(start) }
+    }
+
+    /// Whether no hunk before changes one of some lines.
+    fn is_unchanged(&self, lines: Range<usize>) -> bool {
+        let last = self.changed.range(..lines.end).next_back();
+        last.is_none_or(|(_, &end)| end <= lines.start)
     }
 
     /// The end of the file, if the hunk must end there.
@@ -407,9 +441,9 @@ fn after(places: &[u32], from: usize) -> &[u32] {
     &places[places.partition_point(|&place| (place as usize) < from)..]
 }
 
-/// The last place before a line, of ascending ones.
-fn before(places: &[u32], until: usize) -> Option<u32> {
-    places[..places.partition_point(|&place| (place as usize) < until)].last().copied()
+/// The places before a line, of ascending ones.
+fn before(places: &[u32], until: usize) -> &[u32] {
+    &places[..places.partition_point(|&place| (place as usize) < until)]
 }
 
 fn signed(count: usize) -> i64 {
@@ -423,6 +457,8 @@ fn first_overlap(hunks: &[Hunk<'_>], placed: &[Placed]) -> Option<(usize, usize)
         hunk: usize,
         lines: Range<usize>,
         changed: Range<usize>,
+        /// Whether it only adds lines, behind its `@@` line.
+        is_narrowed: bool,
     }
     let mut areas: Vec<_> = std::iter::zip(hunks, placed)
         .enumerate()
@@ -432,12 +468,15 @@ fn first_overlap(hunks: &[Hunk<'_>], placed: &[Placed]) -> Option<(usize, usize)
                 hunk,
                 lines: place.start..place.start + lines.old_count(),
                 changed: place.start + changed.start..place.start + changed.end,
+                is_narrowed: lines.old_count() == 0 && !lines.narrowing.is_empty(),
             }
         })
         .collect();
     areas.sort_by_key(|area| (area.lines.start, area.hunk));
     let changes_in = |one: &Area, other: &Area| {
-        let (changed, lines) = (&one.changed, &other.lines);
+        // What is added behind an `@@` line may stand among another hunk's context.
+        let lines = if one.is_narrowed { &other.changed } else { &other.lines };
+        let changed = &one.changed;
         if changed.is_empty() {
             lines.start < changed.start && changed.start < lines.end
         } else {

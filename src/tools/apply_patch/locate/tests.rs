@@ -112,7 +112,7 @@ fn a_hunk_may_repeat_its_at_line() {
 
 #[test]
 fn a_hunk_before_its_at_line_is_not_taken() {
-    assert_eq!(places("x\nA\n", "@@ A\n-x\n"), Err((0, Misfit::BeforeNarrowing)));
+    assert_eq!(places("x\nA\n", "@@ A\n-x\n"), Err((0, Misfit::BeforeNarrowing { line: 2 })));
 }
 
 // P-24, P-26
