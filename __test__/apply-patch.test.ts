@@ -1816,3 +1816,37 @@ test(
     assert.equal((error as ApplyPatchError).code, "HUNK_AMBIGUOUS");
   }),
 );
+
+describe("patches that git makes of files with a byte order mark", () => {
+  for (const [name, before, lines, after] of [
+    [
+      "the first two lines become one",
+      "\ufeffa\nb\n\nc\n",
+      ["@@ -1,4 +1,3 @@", "-\ufeffa", "-b", "+\ufeffx", " ", " c"],
+      "\ufeffx\n\nc\n",
+    ],
+    [
+      "a line before the first",
+      "\ufeffa\nb\n",
+      ["@@ -1,2 +1,3 @@", "-\ufeffa", "+\ufeffx", "+a", " b"],
+      "\ufeffx\na\nb\n",
+    ],
+    [
+      "a file of the mark alone",
+      "\ufeff",
+      ["@@ -1 +1 @@", "-\ufeff", "\\ No newline at end of file", "+\ufeffx"],
+      "\ufeffx\n",
+    ],
+  ] as const) {
+    applies(name, { "a.txt": before }, diff("a.txt", ...lines), { "a.txt": after });
+  }
+  applies(
+    "a file of the mark alone is deleted",
+    { "a.txt": "\ufeff" },
+    text(
+      ...["--- a/a.txt", "+++ /dev/null", "@@ -1 +0,0 @@", "-\ufeff"],
+      "\\ No newline at end of file",
+    ),
+    { "a.txt": null },
+  );
+});

@@ -25,7 +25,7 @@ pub(super) fn lines_of<'file, 'patch, L: Iterator<Item = &'patch HunkLine<'patch
 }
 
 /// The hunks without the byte order mark of the file, which stays as it is. A patch may have it on the file's first line,
-/// and on those that replace it; on any other line U+FEFF is a character.
+/// and on the one that becomes its first; on any other line U+FEFF is a character.
 pub(super) fn without_marks<'text>(
     file: &FileLines<'_>,
     hunks: &[Hunk<'text>],
@@ -36,21 +36,21 @@ pub(super) fn without_marks<'text>(
     }
     let Some(first) = hunks.first_mut() else { return hunks };
     let unmarked = |text: &'text str| text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let is_old = |line: &HunkLine<'_>| line.kind != LineKind::Added;
-    let first_old = first.lines.iter().find(|line| is_old(line));
-    let is_first_line = first_old.map_or(file.count() == 0, |line| {
-        file.count() > 0 && unmarked(line.text).trim() == file.line(0).trim()
+    let first_old = first.lines.iter().position(|line| line.kind != LineKind::Added);
+    let is_first_line = first_old.is_none_or(|at| {
+        let found = if file.count() == 0 { "" } else { file.line(0) };
+        unmarked(first.lines[at].text).trim() == found.trim()
     });
-    if !is_first_line {
+    if !is_first_line || first_old.is_none() && file.count() > 0 {
         return hunks;
     }
-    let mut old = 0;
-    for line in &mut first.lines {
-        old += usize::from(is_old(line));
-        if old > 1 {
-            break;
-        }
-        line.text = unmarked(line.text);
+    let first_new = first.lines.iter().position(|line| line.kind != LineKind::Removed);
+    for at in [first_old, first_new].into_iter().flatten() {
+        first.lines[at].text = unmarked(first.lines[at].text);
+    }
+    // A file of nothing but the mark has no line, but git shows one.
+    if let Some(at) = first_old.filter(|_| file.count() == 0) {
+        first.lines.remove(at);
     }
     hunks
 }
@@ -71,8 +71,9 @@ pub(super) fn check_whole(
         is_at_end: true,
     };
     let hunks = without_marks(file, &[hunk]);
-    if file.count() == content.len() {
-        if content.is_empty() {
+    let old_count = hunks[0].lines.len();
+    if file.count() == old_count {
+        if old_count == 0 {
             return Ok(());
         }
         return match locate(file, &hunks, cancelled) {
