@@ -651,19 +651,23 @@ describe("calls side by side", () => {
 
 describe("absolute patterns", () => {
   test(
-    "may begin with any path of the root: that of a link to it, and with `..`",
+    "may begin with any path of the root, also through a link, and however the root is spelled",
     { skip: noSymlinks },
     inWorkspace(async (ws) => {
       ws.write("root/secret.txt", "secret");
       ws.folder("root/c");
       ws.link("link", "root", "dir");
-      const deny = [ws.at("root/secret.txt")];
-      for (const workspaceRoot of [ws.at("link"), `${ws.at("root")}/c/..`, ws.at("root")]) {
-        await denied(readFile({ workspaceRoot, rules: { deny } }, "secret.txt"));
-        const workspace = Workspace.open(workspaceRoot, { rules: { deny } });
-        await denied(readFile(workspace, "secret.txt"));
-        await denied(readFile(workspace.withRules({ deny }), "secret.txt"));
-        workspace.close();
+      ws.folder("beside");
+      ws.link("beside/link", "../link", "dir");
+      for (const named of ["root", "link", "beside/link"]) {
+        const deny = [ws.at(`${named}/secret.txt`)];
+        for (const workspaceRoot of [ws.at("link"), `${ws.at("root")}/c/..`, ws.at("root")]) {
+          await denied(readFile({ workspaceRoot, rules: { deny } }, "secret.txt"));
+          const workspace = Workspace.open(workspaceRoot, { rules: { deny } });
+          await denied(readFile(workspace, "secret.txt"));
+          await denied(readFile(workspace.withRules({ deny }), "secret.txt"));
+          workspace.close();
+        }
       }
     }),
   );
@@ -674,6 +678,11 @@ describe("rules that would protect nothing", () => {
     ["a promise", Promise.resolve({ deny: ["a"] })],
     ["a Map", new Map([["deny", ["a"]]])],
     ["an alternative that begins with a slash", { deny: ["{/a,b}"] }],
+    ["a pattern of a file with CRLF", { deny: ["a\r"] }],
+    ["a pattern with a line end", { deny: ["a\n"] }],
+    ["a pattern with a tab at its end", { deny: ["a\t"] }],
+    ["an exception with two slashes", { deny: ["*", "!//a"] }],
+    ["an exception with an unknown class", { deny: ["*", "![a[[:foo:]]"] }],
   ];
   for (const [name, rules] of values) {
     test(

@@ -391,6 +391,12 @@ fn parse(pattern: &str, fold: Fold) -> Result<Glob, GlobFlaw> {
     if pattern.starts_with('#') {
         return Err(GlobFlaw::Malformed("must not begin with `#`: a list has no comments"));
     }
+    if pattern.contains("[:") {
+        return Err(GlobFlaw::Malformed("must not have a class of characters such as `[:alpha:]`"));
+    }
+    if pattern.strip_prefix('!').unwrap_or(pattern).starts_with("//") {
+        return Err(GlobFlaw::Malformed("must not begin with `//`"));
+    }
     let pattern = without_final_spaces(pattern);
     let mut parts = pattern.split(['/', '{', ',', '}']);
     if pattern.contains('{') && parts.any(|part| part == "..") {
@@ -413,7 +419,13 @@ fn parse(pattern: &str, fold: Fold) -> Result<Glob, GlobFlaw> {
     } else {
         (fold(pattern), Case::Sensitive)
     };
-    Ok(Glob::parse(&pattern, case, |_| None)?.0)
+    let glob = Glob::parse(&pattern, case, |_| None)?.0;
+    if pattern.contains(['\r', '\n']) || pattern.ends_with('\t') {
+        return Err(GlobFlaw::Malformed(
+            "must not hold a line end, nor end in a tab: no name would match",
+        ));
+    }
+    Ok(glob)
 }
 
 /// As in a `.gitignore`, spaces at the end do not belong to the pattern, unless `\` stands before them.

@@ -57,10 +57,25 @@ export class HeldRoots {
     return opened;
   }
 
+  /**
+   * The store of source documents. A directory gets `rules`, unless it is an object with rules of its own.
+   *
+   * @param rules those of a directory that has none of its own
+   */
   store(store: HandlerContext["store"], rules: AccessRules | null): HandlerContext["store"] {
-    if (typeof store !== "string") return store ?? null;
+    if (store === undefined || store === null || store instanceof Workspace) return store ?? null;
+    if (typeof store !== "string") return this.#storeIn(store, rules);
     this.#store = named("store", "directory", () => DirectoryStore.open(store, { rules }));
     return this.#store;
+  }
+
+  #storeIn(store: object, rules: AccessRules | null): HandlerContext["store"] {
+    const path: unknown = ownOf(store as { workspaceRoot?: unknown }, "workspaceRoot");
+    if (typeof path !== "string") return store as HandlerContext["store"];
+    const own = readRules(ownOf(store as { rules?: unknown }, "rules"));
+    const opened = readable("store", path, own ?? rules);
+    this.#others.push(opened);
+    return opened;
   }
 
   /** Keeps the roots open for a call. The returned function is called when the call has ended. */

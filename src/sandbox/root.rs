@@ -186,6 +186,32 @@ impl Sandbox {
         Path::new(absolute).is_absolute().then(|| self.part_beneath(absolute)).flatten()
     }
 
+    /// The part of a pattern's absolute path that lies beneath the root, by any path to the root, also
+    /// through links. Asks the system about each folder on the path, as far as its names hold no sign of a pattern.
+    #[must_use]
+    pub fn part_of_pattern(&self, absolute: &str) -> Option<String> {
+        self.part_inside(absolute).or_else(|| {
+            let ends = absolute.match_indices('/').map(|(slash, _)| slash).filter(|&end| end > 0);
+            let folders = ends.chain([absolute.len()]).map(|end| absolute.split_at(end));
+            let exists = |folder: &str| {
+                let name = folder.rsplit('/').next().unwrap_or_default();
+                !name.contains(['*', '?', '[', '\\']) && std::fs::metadata(folder).is_ok()
+            };
+            let folders = folders.take_while(|(folder, _)| exists(folder));
+            let roots = folders.filter(|(folder, _)| self.is_at(Path::new(folder)));
+            roots.last().map(|(_, rest)| rest.to_owned())
+        })
+    }
+
+    fn is_at(&self, folder: &Path) -> bool {
+        if cfg!(unix) {
+            return self.directory.is_at(folder);
+        }
+        // Windows tells folders apart by their paths alone.
+        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+        canonical(folder).is_some_and(|folder| Some(folder) == canonical(&self.spelled))
+    }
+
     /// [`Sandbox::locate`] without any system call; `None` also where one would be needed.
     #[must_use]
     pub fn locate_at_once(&self, path: &str) -> Option<WorkspacePath> {

@@ -99,7 +99,7 @@ pub fn with_rules(
 ) -> Result<Sandbox, ArgumentError> {
     let placed = match rules {
         Some(rules) if may_name_root(&rules) => {
-            Some(compile(relative_lists(&rules, |path| root.part_inside(path))?)?)
+            Some(compile(relative_lists(&rules, |path| root.part_of_pattern(path))?)?)
         }
         rules => rules,
     };

@@ -137,6 +137,10 @@ fn read_expected_hashes(
 ) -> Result<Vec<(String, ExpectedFile)>, ArgumentError> {
     // A file has six spellings at most in a diff, and no list needs two of them.
     let most = u32::try_from(2 * MAX_PATCH_FILES).unwrap_or(u32::MAX);
+    // A `Map` has no keys, and would check nothing.
+    if !hashes.object()?.is_plain_object() {
+        return Err(hashes.refuse("must be a plain object"));
+    }
     let entries = hashes.entries(most)?.into_iter().filter(|(_, hash)| !hash.is_undefined());
     let entries = entries.map(|(path, hash)| {
         let Some(hash) = hash.present() else { return Ok((path, ExpectedFile::Absent)) };
