@@ -139,6 +139,58 @@ describe("a change of what programs run unasked", () => {
     }),
   );
 
+  const EXCHANGES: [
+    name: string,
+    before: (ws: TestWorkspace) => void,
+    meanwhile: (ws: TestWorkspace) => void,
+    change: (kit: Kit) => Promise<ToolResult>,
+  ][] = [
+    [
+      "a folder to move becomes a file",
+      (ws) => ws.folder("x"),
+      (ws) => fs.rmdirSync(ws.at("x")),
+      (kit) => kit.moveFile({ path: "x", to: ".envrc" }),
+    ],
+    [
+      "a link to move becomes a file",
+      (ws) => ws.link("x", "a.txt"),
+      (ws) => fs.unlinkSync(ws.at("x")),
+      (kit) => kit.moveFile({ path: "x", to: ".envrc" }),
+    ],
+    [
+      "a folder to delete becomes a file",
+      (ws) => ws.write(".husky/x/1.txt", "1"),
+      (ws) => fs.rmSync(ws.at(".husky/x"), { recursive: true }),
+      (kit) => kit.deleteFile({ path: ".husky/x", recursive: true }),
+    ],
+    [
+      "a file to move becomes a folder",
+      (ws) => ws.write("x", "1"),
+      (ws) => fs.unlinkSync(ws.at("x")),
+      (kit) => kit.moveFile({ path: "x", to: ".envrc" }),
+    ],
+  ];
+  for (const [name, before, meanwhile, change] of EXCHANGES) {
+    test(
+      `${name} while the person decides: nothing is changed`,
+      { skip: noSymlinks },
+      inWorkspace(async (ws) => {
+        before(ws);
+        const at = ws.at(name.includes("delete") ? ".husky/x" : "x");
+        const { kit, asked } = gated(ws, () => {
+          meanwhile(ws);
+          if (name.endsWith("folder")) fs.mkdirSync(at);
+          else fs.writeFileSync(at, "evil");
+          return "allow";
+        });
+        assert.equal(codeOf(await change(kit)), "STALE");
+        assert.equal(asked.length, 1);
+        assert.ok(fs.existsSync(at));
+        assert.ok(!fs.existsSync(ws.at(".envrc")));
+      }),
+    );
+  }
+
   test(
     "approve cannot change the call through its copy",
     inWorkspace(async (ws) => {

@@ -275,20 +275,22 @@ describe("the host's own rules", () => {
       ws.write("files/.env", "KEY=1");
       ws.write("a.md", "a");
       const rules = { deny: [".env"] };
-      using kit = createAgentToolkit({
-        ...ws.writable,
-        // The same folder in another spelling.
-        space: ws.at("."),
-        chat: { workspaceRoot: `${ws.root}/` },
-        store: ws.root,
-        rules,
-      });
-      denied(await kit.read({ uri: "file:///.env" }));
-      denied(await kit.read({ uri: "file:.env" }));
-      succeeded(await kit.read({ uri: "file:///a.md" }));
-      const absent = await kit.readSourceDocument({ path: ".env" });
-      assert.equal(absent.status !== "success" && absent.error.details.code, "NOT_FOUND");
-      succeeded(await kit.readSourceDocument({ path: "a.md" }));
+      for (const store of [ws.root, { workspaceRoot: ws.root }]) {
+        using kit = createAgentToolkit({
+          ...ws.writable,
+          // The same folder in another spelling.
+          space: ws.at("."),
+          chat: { workspaceRoot: `${ws.root}/` },
+          store,
+          rules,
+        });
+        denied(await kit.read({ uri: "file:///.env" }));
+        denied(await kit.read({ uri: "file:.env" }));
+        succeeded(await kit.read({ uri: "file:///a.md" }));
+        const absent = await kit.readSourceDocument({ path: ".env" });
+        assert.equal(absent.status !== "success" && absent.error.details.code, "NOT_FOUND");
+        succeeded(await kit.readSourceDocument({ path: "a.md" }));
+      }
     }),
   );
 

@@ -455,6 +455,8 @@ export interface MoveFileArguments {
   overwrite?: boolean | null;
   /** Move only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
   expected_hash?: string | null;
+  /** Move only an entry of this kind, as a `dry_run` has told it; else `STALE`. */
+  expected_kind?: 'file' | 'directory' | 'symlink' | null;
   /** Whether nothing is moved, and the answer only tells what would be. Default `false`. */
   dry_run?: boolean | null;
 }
@@ -473,7 +475,8 @@ export interface MoveFileArguments {
  *   that of no file.
  * - `NOT_DIRECTORY`: a file stands where `to` needs a folder.
  * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
- * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs. Or the entry has another
+ *   kind than `expected_kind`.
  * - `ALREADY_EXISTS`: something stands at `to`; `overwrite` replaces a file or link, and never a folder.
  * - `CROSS_DEVICE`: the two places are on different file systems.
  * - `NO_CHANGE`: both paths are the same entry.
@@ -515,6 +518,8 @@ export interface DeleteFileArguments {
   recursive?: boolean | null;
   /** Delete only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
   expected_hash?: string | null;
+  /** Delete only an entry of this kind, as a `dry_run` has told it; else `STALE`. */
+  expected_kind?: 'file' | 'directory' | 'symlink' | null;
   /** Whether nothing is deleted, and the answer only tells what would be. Default `false`. */
   dry_run?: boolean | null;
 }
@@ -532,7 +537,8 @@ export interface DeleteFileArguments {
  *   it, be deleted: rights of folders, mount points.
  * - `NOT_FILE`: a FIFO, socket or device stands there, or `expected_hash` is that of no file.
  * - `SIZE_LIMIT_EXCEEDED`: a file over 64 MiB is not compared with `expected_hash`.
- * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs.
+ * - `STALE`: the file's bytes have another hash than `expected_hash`; `sha256` has theirs. Or the entry has another
+ *   kind than `expected_kind`.
  * - `NOT_EMPTY`: the folder holds `entries` entries, and `recursive` is not set.
  * - `CONTENDED`: other programs keep the file open or change the folders; try again.
  * - `INTERNAL`: the system failed, or ringfence did.

@@ -30,6 +30,9 @@ pub enum EntryError {
     /// A folder or a link stands where bytes are to be compared.
     #[error("only a regular file has bytes that can be compared")]
     NotComparable,
+    /// The entry is of another kind than the caller expects.
+    #[error("the entry that stands there is of another kind than the one that was seen")]
+    OtherKind,
     /// A FIFO, socket or device stands in the way, which is not replaced.
     #[error("what stands there is not a regular file")]
     NotReplaceable,

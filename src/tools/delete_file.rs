@@ -25,7 +25,7 @@ use super::entry_change::{self, ChangeOptions, failure_at, kind_name, with_near_
 use super::failure::Failure;
 use crate::hash::Sha256Digest;
 use crate::path::EntryPath;
-use crate::sandbox::{Callbacks, RemoveOptions, Sandbox};
+use crate::sandbox::{Callbacks, EntryKind, RemoveOptions, Sandbox};
 
 /// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +36,8 @@ pub struct DeleteFileRequest {
     pub recursive: bool,
     /// Only a file whose bytes have this SHA-256 is deleted.
     pub expected: Option<Sha256Digest>,
+    /// Only an entry of this kind is deleted.
+    pub expected_kind: Option<EntryKind>,
     /// Whether nothing is deleted.
     pub dry_run: bool,
 }
@@ -84,6 +86,7 @@ pub fn delete_file(
         let removal = RemoveOptions {
             recursive: request.recursive,
             expected: request.expected,
+            expected_kind: request.expected_kind,
             durable: options.is_durable(),
             dry_run: request.dry_run,
         };

@@ -147,6 +147,7 @@ fn code_of(error: &EntryError) -> ErrorCode {
         }
         EntryError::Open(OpenError::Denied) => ErrorCode::PathDenied,
         EntryError::NotComparable | EntryError::NotReplaceable => ErrorCode::NotFile,
+        EntryError::OtherKind => ErrorCode::Stale,
         EntryError::FileInTheWay => ErrorCode::NotDirectory,
         EntryError::Exists { .. } => ErrorCode::AlreadyExists,
         EntryError::NotEmpty { .. } => ErrorCode::NotEmpty,
@@ -185,6 +186,8 @@ fn sentence_of(error: &EntryError) -> String {
             "expected_hash is the hash of a file's bytes, but no regular file stands there"
                 .to_owned()
         }
+        EntryError::OtherKind => "an entry of another kind than expected_kind stands there, so it has changed since: look again"
+                .to_owned(),
         EntryError::NamesFolder => {
             "to ends in `/`, but what is moved is not a folder; give the new path itself".to_owned()
         }

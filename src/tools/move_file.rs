@@ -38,6 +38,8 @@ pub struct MoveFileRequest {
     pub overwrite: bool,
     /// Only a file whose bytes have this SHA-256 is moved.
     pub expected: Option<Sha256Digest>,
+    /// Only an entry of this kind is moved.
+    pub expected_kind: Option<EntryKind>,
     /// Whether nothing is moved.
     pub dry_run: bool,
 }
@@ -105,6 +107,7 @@ pub fn move_file(
         let conditions = MoveOptions {
             overwrite: request.overwrite,
             expected: request.expected,
+            expected_kind: request.expected_kind,
             durable: options.is_durable(),
             dry_run: request.dry_run,
         };

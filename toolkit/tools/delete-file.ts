@@ -44,7 +44,7 @@ async function propose(
   const { path, kind, entries } = answer;
   const paths = [args.path];
   // A folder that is filled meanwhile, or that takes a link's place, was not approved.
-  const pinned = { ...args, recursive: entries > 0 };
+  const pinned = { ...args, recursive: entries > 0, expected_kind: kind };
   if (kind === "symlink") return { diff: `The link ${path} is deleted.\n`, args: pinned, paths };
   if (kind === "directory") {
     const held = entries === 0 ? "" : `, and with it all that it holds, ${entries} in number,`;

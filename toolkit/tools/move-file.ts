@@ -47,7 +47,7 @@ async function propose(
   // What appears at the new path meanwhile was not approved.
   return {
     diff,
-    args: { ...args, overwrite: overwritten, expected_hash },
+    args: { ...args, overwrite: overwritten, expected_hash, expected_kind: kind },
     paths: [args.path, args.to],
   };
 }

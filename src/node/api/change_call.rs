@@ -17,7 +17,7 @@ use crate::node::call::abort::Signals;
 use crate::node::call::outcome::Outcome;
 use crate::node::call::pending::OnAbort;
 use crate::node::call::run::{Call, NotStarted, run_async};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{EntryKind, Sandbox};
 use crate::tools::create_file::WriteScope;
 use crate::tools::entry_change::ChangeOptions;
 use crate::tools::failure::Failure;
@@ -137,6 +137,16 @@ pub fn read_expected_hash(args: Argument<'_>) -> Result<Option<Sha256Digest>, Ar
                 "must be a SHA-256 as 64 lowercase hex digits, as readFile gives it in meta.sha256";
             breaks_rule("expected_hash", rule)
         })
+    })
+}
+
+/// `expected_kind`.
+pub fn read_expected_kind(args: Argument<'_>) -> Result<Option<EntryKind>, ArgumentError> {
+    args.optional(c"expected_kind", "expected_kind", |kind| match kind.string()?.as_str() {
+        "file" => Ok(EntryKind::File),
+        "directory" => Ok(EntryKind::Folder),
+        "symlink" => Ok(EntryKind::Link),
+        _ => Err(breaks_rule("expected_kind", "must be \"file\", \"directory\" or \"symlink\"")),
     })
 }
 

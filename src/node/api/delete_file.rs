@@ -6,7 +6,8 @@ use napi_derive::napi;
 
 use super::argument::{Argument, number};
 use super::change_call::{
-    Arguments, open_to_change, read_args, read_expected_hash, read_flag, read_path, run_change,
+    Arguments, open_to_change, read_args, read_expected_hash, read_expected_kind, read_flag,
+    read_path, run_change,
 };
 use super::context::Context;
 use super::failure::HasErrorName;
@@ -61,6 +62,7 @@ fn read(args: Argument<'_>) -> Result<DeleteFileRequest, ArgumentError> {
         path: read_path(args, c"path", "path", "is missing: the file, link or folder to delete")?,
         recursive: read_flag(args, c"recursive", "recursive")?,
         expected: read_expected_hash(args)?,
+        expected_kind: read_expected_kind(args)?,
         dry_run: read_flag(args, c"dry_run", "dry_run")?,
     })
 }

@@ -6,7 +6,8 @@ use napi_derive::napi;
 
 use super::argument::Argument;
 use super::change_call::{
-    Arguments, open_to_change, read_args, read_expected_hash, read_flag, read_path, run_change,
+    Arguments, open_to_change, read_args, read_expected_hash, read_expected_kind, read_flag,
+    read_path, run_change,
 };
 use super::context::Context;
 use super::failure::HasErrorName;
@@ -63,6 +64,7 @@ fn read(args: Argument<'_>) -> Result<MoveFileRequest, ArgumentError> {
         to: read_path(args, c"to", "to", "is missing: the new path itself")?,
         overwrite: read_flag(args, c"overwrite", "overwrite")?,
         expected: read_expected_hash(args)?,
+        expected_kind: read_expected_kind(args)?,
         dry_run: read_flag(args, c"dry_run", "dry_run")?,
     })
 }

@@ -94,8 +94,12 @@ fn make(sandbox: &Sandbox, change: Change, confirm: Confirm<'_>) -> End {
                 Expecting::Nothing => None,
                 Expecting::Bytes(bytes) | Expecting::Hash(bytes) => Some(sha256(bytes.as_bytes())),
             };
-            let options =
-                RemoveOptions { recursive: true, expected, durable: true, dry_run: false };
+            let options = RemoveOptions {
+                recursive: true,
+                expected,
+                durable: true,
+                ..RemoveOptions::default()
+            };
             let removed = sandbox.remove_entry(&path(at), &options, callbacks);
             removed.map(drop).map_or_else(|error| of_entry(&error), |()| End::Made)
         }

@@ -44,6 +44,8 @@ pub struct RemoveOptions {
     pub recursive: bool,
     /// If given, only a file whose bytes have this SHA-256 is removed.
     pub expected: Option<Sha256Digest>,
+    /// If given, only an entry of this kind is removed.
+    pub expected_kind: Option<EntryKind>,
     /// Whether the removal must have reached the disk.
     pub durable: bool,
     /// Whether everything is checked and nothing removed.
@@ -117,6 +119,7 @@ impl Removing<'_> {
         let entry = system::hold(&place.folder, &place.name)?;
         let kind = entry.kind();
         place.check_rules(kind)?;
+        check_expected_kind(kind, self.options.expected_kind)?;
         check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
         check_obstacle(&place)?;
         if !self.options.dry_run {
@@ -298,6 +301,17 @@ pub(super) fn check_kind(
         EntryKind::File if must_be_directory => Err(OpenError::NotFolder.into()),
         EntryKind::Folder | EntryKind::Link if is_compared => Err(EntryError::NotComparable),
         _ => Ok(()),
+    }
+}
+
+pub(super) fn check_expected_kind(
+    kind: EntryKind,
+    expected: Option<EntryKind>,
+) -> Result<(), EntryError> {
+    if expected.is_none_or(|expected| expected == kind) {
+        Ok(())
+    } else {
+        Err(EntryError::OtherKind)
     }
 }
 

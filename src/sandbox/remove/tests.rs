@@ -17,8 +17,13 @@ fn remove(
     sandbox.remove_entry(&path, &options, Callbacks::without_confirm(&|| false))
 }
 
-const RECURSIVE: RemoveOptions =
-    RemoveOptions { recursive: true, expected: None, durable: true, dry_run: false };
+const RECURSIVE: RemoveOptions = RemoveOptions {
+    recursive: true,
+    expected: None,
+    expected_kind: None,
+    durable: true,
+    dry_run: false,
+};
 const PLAIN: RemoveOptions = RemoveOptions { recursive: false, ..RECURSIVE };
 
 /// A workspace with a folder of folders, on each tier.

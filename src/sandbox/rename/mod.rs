@@ -12,7 +12,7 @@ use super::error::{Obstacle, OpenError};
 use super::folders::MadeFolders;
 use super::place::{self, Located, MissingFolders, Place};
 use super::put;
-use super::remove::{check_kind, check_nothing_protected, check_obstacle};
+use super::remove::{check_expected_kind, check_kind, check_nothing_protected, check_obstacle};
 use super::root::Sandbox;
 use super::system::{self, Directory, Held};
 use super::temporary;
@@ -33,6 +33,8 @@ pub struct MoveOptions {
     pub overwrite: bool,
     /// If given, only a file whose bytes have this SHA-256 is moved.
     pub expected: Option<Sha256Digest>,
+    /// If given, only an entry of this kind is moved.
+    pub expected_kind: Option<EntryKind>,
     /// Whether the move, and the names of new folders, must have reached the disk.
     pub durable: bool,
     /// Whether everything is checked and nothing changed.
@@ -203,6 +205,7 @@ impl<'call> Moving<'call> {
         };
         let entry = system::hold(&place.folder, &place.name)?;
         place.check_rules(entry.kind())?;
+        check_expected_kind(entry.kind(), self.options.expected_kind)?;
         check_kind(entry.kind(), path.must_be_directory(), self.options.expected.is_some())?;
         Ok(Source { place, entry })
     }
@@ -404,7 +407,8 @@ impl<'call> Moving<'call> {
         let Source { place, entry } = source;
         // Access rules have judged the entries of this folder, and of no other.
         let is_judged = self.root.rules().is_some() && source.is_folder();
-        let only_this_entry = self.options.expected.is_some() || is_judged;
+        let MoveOptions { expected, expected_kind, .. } = self.options;
+        let only_this_entry = expected.is_some() || expected_kind.is_some() || is_judged;
         let check_entries = || {
             if !is_judged {
                 return Ok(());

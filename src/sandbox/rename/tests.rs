@@ -7,8 +7,13 @@ use super::*;
 use crate::hash::sha256;
 use crate::sandbox::WriteError;
 
-const PLAIN: MoveOptions =
-    MoveOptions { overwrite: false, expected: None, durable: true, dry_run: false };
+const PLAIN: MoveOptions = MoveOptions {
+    overwrite: false,
+    expected: None,
+    expected_kind: None,
+    durable: true,
+    dry_run: false,
+};
 const OVER: MoveOptions = MoveOptions { overwrite: true, ..PLAIN };
 
 fn path(path: &str) -> EntryPath {
@@ -284,6 +289,7 @@ mod on_unix {
                 let options = MoveOptions {
                     overwrite,
                     expected: Some(sha256(b"right")),
+                    expected_kind: None,
                     durable: false,
                     dry_run: false,
                 };
