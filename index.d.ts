@@ -456,7 +456,7 @@ export interface MoveFileArguments {
   /** Move only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
   expected_hash?: string | null;
   /** Move only an entry of this kind, as a `dry_run` has told it; else `STALE`. */
-  expected_kind?: 'file' | 'directory' | 'symlink' | null;
+  expected_kind?: "file" | "directory" | "symlink" | null;
   /** Whether nothing is moved, and the answer only tells what would be. Default `false`. */
   dry_run?: boolean | null;
 }
@@ -519,7 +519,7 @@ export interface DeleteFileArguments {
   /** Delete only a file whose bytes have this SHA-256: 64 lowercase hex digits, as of `meta.sha256`. */
   expected_hash?: string | null;
   /** Delete only an entry of this kind, as a `dry_run` has told it; else `STALE`. */
-  expected_kind?: 'file' | 'directory' | 'symlink' | null;
+  expected_kind?: "file" | "directory" | "symlink" | null;
   /** Whether nothing is deleted, and the answer only tells what would be. Default `false`. */
   dry_run?: boolean | null;
 }
