@@ -1853,3 +1853,26 @@ describe("patches that git makes of files with a byte order mark", () => {
     { "a.txt": null },
   );
 });
+
+describe("a line without a sign where the counts of the hunk are met", () => {
+  const eight = { "a.txt": "a\nb\nc\nd\ne\nf\ng\nh\n" };
+  const first = ["@@ -1,2 +1,2 @@", "-a", "+A", " b"];
+  for (const [name, line] of [
+    ["a header that has lost a sign", "@ -7,2 +7,2 @@"],
+    ["prose between two hunks", "And then:"],
+  ] as const) {
+    refuses(
+      `is refused where a change follows: ${name}`,
+      eight,
+      diff("a.txt", ...first, line, "-g", "+G", " h"),
+      "PATCH_INVALID",
+      { patch_line: 7 },
+    );
+  }
+  applies(
+    "ends the patch where prose with a list follows",
+    eight,
+    diff("a.txt", ...first, "Done:", "- a is A", "+ tests pass"),
+    { "a.txt": eight["a.txt"].replace("a", "A") },
+  );
+});

@@ -106,8 +106,8 @@ impl<'text> Parser<'text> {
                 hunk.lines.push(HunkLine { line: number, kind, text, has_no_end: false });
                 tally.count(kind, is_empty_line(line));
             } else if self.wrapper.closes(line)
-                || tally.fitting().is_some()
-                || !tally.ends_in_the_middle() && !self.hunk_lines_follow()
+                || tally.fitting().is_some() && (tally.trailing > 0 || !self.lines_follow(is_added))
+                || !tally.ends_in_the_middle() && !self.lines_follow(has_sign)
             {
                 break;
             } else {
@@ -131,8 +131,8 @@ impl<'text> Parser<'text> {
             || self.is_signature(at)
     }
 
-    /// Whether lines of a hunk follow before the next header or the end of what is open.
-    fn hunk_lines_follow(&self) -> bool {
+    /// Whether such a line follows before the next header or the end of what is open.
+    fn lines_follow(&self, is_such: fn(&str) -> bool) -> bool {
         let mut index = self.at;
         while let Some(line) = self.lines.get(index) {
             let is_end = self.lines.is_unified_header(index)
@@ -142,7 +142,7 @@ impl<'text> Parser<'text> {
             if is_end {
                 return false;
             }
-            if line.starts_with(['+', '-', ' ']) {
+            if is_such(line) {
                 return true;
             }
             index += 1;
@@ -155,6 +155,18 @@ impl<'text> Parser<'text> {
         let dashes = self.lines.get(index).map(|line| line.trim_end_matches(is_blank));
         dashes == Some("--") && self.lines.get(index + 1).is_some_and(is_git_version)
     }
+}
+
+fn has_sign(line: &str) -> bool {
+    line.starts_with(['+', '-', ' '])
+}
+
+/// Whether a line is an added one of a hunk, and not `+ item` of a list in the prose behind a patch.
+fn is_added(line: &str) -> bool {
+    let is_item = |text: &str| {
+        text.strip_prefix(' ').is_some_and(|item| item.starts_with(char::is_alphanumeric))
+    };
+    line.strip_prefix('+').is_some_and(|text| !is_item(text))
 }
 
 /// Checks that a line without an end is the last one of its side. An added line may follow one of context, which has no
