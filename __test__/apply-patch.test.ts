@@ -1876,3 +1876,63 @@ describe("a line without a sign where the counts of the hunk are met", () => {
     { "a.txt": eight["a.txt"].replace("a", "A") },
   );
 });
+
+describe("what a failure says of lines that are left out, too many or cut short", () => {
+  const file = { "a.txt": "start\nremove(item) {\n  one();\n  two();\n  three();\n}\n" };
+  refuses(
+    "a line is left out",
+    file,
+    update("a.txt", "@@", " remove(item) {", "-  two();", "+  x();", "   three();"),
+    "HUNK_NOT_FOUND",
+    {
+      says: /; line 3 of the file is missing before line 5 of the patch: /,
+      closest: {
+        ...{ start_line: 2, end_line: 5, difference: "other" },
+        text: "remove(item) {\n  one();\n  two();\n  three();",
+        first_difference: { patch_line: 5, line: 3, expected: "  two();", found: "  one();" },
+      },
+    },
+  );
+  refuses(
+    "two lines are left out",
+    file,
+    update("a.txt", "@@", " remove(item) {", "-  three();", "+  x();"),
+    "HUNK_NOT_FOUND",
+    { says: /; lines 3 to 4 of the file are missing before line 5 of the patch: / },
+  );
+  refuses(
+    "a line is too many",
+    file,
+    update("a.txt", "@@", " remove(item) {", "   // why", "   one();", "-  two();", "+  x();"),
+    "HUNK_NOT_FOUND",
+    {
+      says: /; line 5 of the patch does not stand in the file at this place, before line 3; /,
+      closest: {
+        ...{ start_line: 2, end_line: 4, difference: "other" },
+        text: "remove(item) {\n  one();\n  two();",
+        first_difference: { patch_line: 5, line: 3, expected: "  // why", found: "  one();" },
+      },
+    },
+  );
+  refuses(
+    "an @@ has the beginning of a line",
+    file,
+    update("a.txt", "@@ remove", "-  two();", "+  x();"),
+    "HUNK_NOT_FOUND",
+    { says: /an @@ names one whole line, and line 2 is longer: `remove\(item\) \{`: a\.txt$/ },
+  );
+  refuses(
+    "an @@ line that differs: the blanks around it are no difference",
+    { "a.txt": "    def stay(self):\n    def leave_it(self):\n    x\n" },
+    update("a.txt", "@@ def leave_it():", "-    x", "+    y"),
+    "HUNK_NOT_FOUND",
+    { says: /; line 2 is the closest: `def leave_it\(self\):`: a\.txt$/ },
+  );
+  refuses(
+    "among lines that are alike the exact ones are the closest",
+    { "a.txt": "x\n        return beta\ny\nz\n    return beta\n    print(delta)\n" },
+    update("a.txt", "@@", "-    return beta", "+    q", " print(gamma)"),
+    "HUNK_NOT_FOUND",
+    { says: /lines 5 to 6 are the closest/ },
+  );
+});

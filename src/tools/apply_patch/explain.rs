@@ -1,7 +1,10 @@
 //! The failure of a hunk that has no place: what differs, where, and what to do.
 
+mod gap;
+
 use std::ops::Range;
 
+use self::gap::Gap;
 use super::file_lines::{FileLines, Grade, Pattern};
 use super::locate::Misfit;
 use super::patch::{Hunk, HunkLine, LineKind};
@@ -19,6 +22,9 @@ const FOLDINGS: [(Folding, Difference); 6] = [
     (Folding::UnicodeForm, Difference::UnicodeForm),
     (Folding::Case, Difference::Case),
 ];
+
+/// A longer line of the file is not quoted in a message.
+const MAX_QUOTED_BYTES: usize = 200;
 
 /// The first line of a hunk that differs from the closest lines of the file.
 struct FirstDifference<'call> {
@@ -118,6 +124,11 @@ fn ambiguous(index: usize, hunk: &Hunk<'_>, lines: &[u64]) -> Failure {
 fn not_found(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>) -> Failure {
     let old: Vec<_> = hunk.old_lines().copied().collect();
     let subject = format!("the hunk on line {} of the patch does not match the file", hunk.line);
+    if already_applied(file, hunk).is_none()
+        && let Some(gap) = Gap::in_hunk(file, &old)
+    {
+        return gap.failure(file, (index, hunk.line), &old, &subject);
+    }
     let closest = already_applied(file, hunk)
         .or_else(|| closest_where_stated(file, hunk, &old))
         .or_else(|| closest_behind_narrowing(file, hunk, &old))
@@ -224,7 +235,18 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
         "the line that the @@ on line {} of the patch names does not stand in the file; an @@ names one whole line",
         named.line
     );
+    if let Some(line) = line_with(file, named.text.trim()) {
+        let sentence = format!("{subject}, and line {} is longer{}", line + 1, quoted(file, line));
+        return failure_at_line(file, line, sentence, (index, named.line));
+    }
     let closest = closest_to(file, &[wanted]);
+    // Blanks around the line do not matter, so the first difference in the line says nothing.
+    let other = closest.as_ref().filter(|closest| closest.difference == Difference::Other);
+    if let Some(line) = other.and_then(|closest| usize::try_from(closest.start_line - 1).ok()) {
+        let quoted = quoted(file, line);
+        let sentence = format!("{subject}; line {} is the closest{quoted}", line + 1);
+        return failure_at_line(file, line, sentence, (index, named.line));
+    }
     let old: Vec<_> = hunk.old_lines().copied().collect();
     let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
     if let (None, Some(place)) = (&closest, place) {
@@ -238,6 +260,28 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
             .with("closest", closest);
     }
     mismatch(file, (index, named.line), &[wanted], &subject, closest)
+}
+
+/// The first line that has a text in it. A text of one or two letters is in many lines.
+fn line_with(file: &FileLines<'_>, text: &str) -> Option<usize> {
+    let mut lines = 0..file.count();
+    if text.len() < 3 { None } else { lines.find(|&line| file.line(line).contains(text)) }
+}
+
+/// A line of the file behind a colon, if it is short enough for a message.
+fn quoted(file: &FileLines<'_>, line: usize) -> String {
+    let line = file.line(line).trim();
+    if line.len() > MAX_QUOTED_BYTES { String::new() } else { format!(": `{line}`") }
+}
+
+fn failure_at_line(
+    file: &FileLines<'_>,
+    line: usize,
+    sentence: String,
+    (index, patch_line): (usize, u64),
+) -> Failure {
+    let closest = closest_detail(lines_at(file, line, 1, Difference::Other), None);
+    failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line).with("closest", closest)
 }
 
 /// The failure of a hunk whose lines do stand in the file.
@@ -420,6 +464,10 @@ fn closest_to(file: &FileLines<'_>, old: &[HunkLine<'_>]) -> Option<Closest> {
     let wanted: Vec<_> = old.iter().map(|line| line.text).collect();
     let joined = wanted.join("\n");
     let at = |start, difference| Some(lines_at(file, start, old.len(), difference));
+    // What keeps the hunk from these lines is no difference.
+    if let Some(start) = first_place(file, Grade::Exact, old) {
+        return at(start, Difference::Other);
+    }
     for plain in without_line_numbers(&joined) {
         let pattern = Pattern::of(file, Grade::Exact, plain.split('\n'));
         let place =

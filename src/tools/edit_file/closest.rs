@@ -3,6 +3,7 @@
 //! Nothing here is ever applied. Each difference is tried in the order of docs/contract.md §10, and the first
 //! that explains the mismatch is told. Everything takes time linear in the file and the edit.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -164,6 +165,9 @@ fn is_telling(line: &str) -> bool {
     line.chars().filter(|character| character.is_alphanumeric()).nth(2).is_some()
 }
 
+/// How many of the places with the most votes are compared line by line.
+const MAX_COMPARED: usize = 4;
+
 /// The line of the file on which the first line of `old` lies if as many as possible of its telling lines
 /// lie on their like.
 fn by_lines(text: &str, old: &str) -> Option<isize> {
@@ -179,8 +183,21 @@ fn by_lines(text: &str, old: &str) -> Option<isize> {
             *votes.entry(index - wanted).or_default() += 1;
         }
     }
-    let best = votes.into_iter().max_by_key(|&(first, votes)| (votes, std::cmp::Reverse(first)));
-    best.filter(|(_, votes)| votes * 3 >= wanted.len()).map(|(first, _)| first)
+    let mut votes: Vec<_> = votes.into_iter().collect();
+    votes.sort_unstable_by_key(|&(first, votes)| (Reverse(votes), first));
+    let (_, most) = *votes.first()?;
+    let best = votes.iter().take(MAX_COMPARED).map(|&(first, _)| first);
+    let best = best.max_by_key(|&first| (equal_lines(text, old, first), Reverse(first)))?;
+    (most * 3 >= wanted.len()).then_some(best)
+}
+
+/// How many lines of `old` are those of the file if its first one lies on the line `first`: without the blanks around them,
+/// and exactly.
+fn equal_lines(text: &str, old: &str, first: isize) -> [usize; 2] {
+    let lines = text.lines().skip(usize::try_from(first).unwrap_or(0));
+    let pairs = lines.zip(old.lines().skip(usize::try_from(-first).unwrap_or(0)));
+    let alike = pairs.filter(|(line, old)| line.trim() == old.trim());
+    alike.fold([0; 2], |[alike, equal], (line, old)| [alike + 1, equal + usize::from(line == old)])
 }
 
 /// The same by the longest line of `old`: it lies on the line that shares most of its words.
