@@ -44,7 +44,16 @@ export class HeldRoots {
     const context = root as { workspaceRoot?: unknown; rules?: unknown };
     const path: unknown = ownOf(context, "workspaceRoot");
     const own = readRules(ownOf(context, "rules"));
-    if (typeof path !== "string") return root;
+    return typeof path === "string" ? this.#directoryWith(key, path, own, rules) : root;
+  }
+
+  /** @param own the rules that the directory's context has of its own */
+  #directoryWith(
+    key: string,
+    path: string,
+    own: AccessRules | null,
+    rules: AccessRules | null,
+  ): Workspace {
     if (own === null) return this.#directoryAt(key, path, rules);
     const opened = readable(key, path, own);
     this.#others.push(opened);
@@ -64,18 +73,15 @@ export class HeldRoots {
    */
   store(store: HandlerContext["store"], rules: AccessRules | null): HandlerContext["store"] {
     if (store === undefined || store === null || store instanceof Workspace) return store ?? null;
-    if (typeof store !== "string") return this.#storeIn(store, rules);
-    this.#store = named("store", "directory", () => DirectoryStore.open(store, { rules }));
-    return this.#store;
-  }
-
-  #storeIn(store: object, rules: AccessRules | null): HandlerContext["store"] {
-    const path: unknown = ownOf(store as { workspaceRoot?: unknown }, "workspaceRoot");
-    if (typeof path !== "string") return store as HandlerContext["store"];
-    const own = readRules(ownOf(store as { rules?: unknown }, "rules"));
-    const opened = readable("store", path, own ?? rules);
-    this.#others.push(opened);
-    return opened;
+    if (typeof store === "string") {
+      this.#store = named("store", "directory", () => DirectoryStore.open(store, { rules }));
+      return this.#store;
+    }
+    const context = store as { workspaceRoot?: unknown; rules?: unknown };
+    const path: unknown = ownOf(context, "workspaceRoot");
+    // The rules of an object that is no directory are the business of that store.
+    if (typeof path !== "string") return store;
+    return this.#directoryWith("store", path, readRules(ownOf(context, "rules")), rules);
   }
 
   /** Keeps the roots open for a call. The returned function is called when the call has ended. */

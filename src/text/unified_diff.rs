@@ -112,7 +112,7 @@ impl Printer<'_, '_> {
         let trail = (all - last.before.end).min(CONTEXT);
         let before = first.before.start - lead..last.before.end + trail;
         let after = first.after.start - lead..last.after.end + trail;
-        writer.line(&format!("@@ -{} +{} @@\n", self.place(&before), self.place(&after)));
+        writer.hunk_header(self.place(&before), self.place(&after));
         let mut at = before.start;
         for hunk in group {
             self.lines(' ', true, at..hunk.before.start, writer);
@@ -123,19 +123,17 @@ impl Printer<'_, '_> {
         self.lines(' ', true, at..before.end, writer);
     }
 
-    /// `line,count`; of no lines, the line before.
-    fn place(&self, lines: &Range<u32>) -> String {
-        let count = lines.end - lines.start;
-        let first = self.first_line + lines.start + u32::from(count > 0);
-        if count == 1 { first.to_string() } else { format!("{first},{count}") }
+    /// How many lines precede some, and how many those are.
+    fn place(&self, lines: &Range<u32>) -> (usize, usize) {
+        ((self.first_line + lines.start) as usize, lines.len())
     }
 
     fn lines(&self, sign: char, is_before: bool, lines: Range<u32>, writer: &mut DiffWriter) {
         let tokens = if is_before { &self.input.before } else { &self.input.after };
         for &token in &tokens[lines.start as usize..lines.end as usize] {
             let line = self.input.interner[token];
-            let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
-            writer.line(&format!("{sign}{line}{end}"));
+            let text = line.strip_suffix('\n');
+            writer.hunk_line(sign, text.unwrap_or(line), text.is_none());
         }
     }
 }
@@ -165,6 +163,23 @@ impl DiffWriter {
         for (sign, side) in [("---", 'a'), ("+++", 'b')] {
             self.line(&format!("{sign} {}\n", quoted_path(&format!("{side}/{path}"))));
         }
+    }
+
+    /// Writes the header of a hunk. For the old and the new side it takes how many lines precede the hunk, and how many
+    /// it has.
+    pub fn hunk_header(&mut self, old: (usize, usize), new: (usize, usize)) {
+        // Of no lines, a header names the line before.
+        let place = |(before, count): (usize, usize)| {
+            let first = before + usize::from(count > 0);
+            if count == 1 { first.to_string() } else { format!("{first},{count}") }
+        };
+        self.line(&format!("@@ -{} +{} @@\n", place(old), place(new)));
+    }
+
+    /// Writes a line of a hunk.
+    pub fn hunk_line(&mut self, sign: char, text: &str, has_no_end: bool) {
+        let end = if has_no_end { "\n\\ No newline at end of file\n" } else { "\n" };
+        self.line(&format!("{sign}{text}{end}"));
     }
 
     /// Writes a line whole, or nothing more.

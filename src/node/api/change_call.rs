@@ -142,12 +142,9 @@ pub fn read_expected_hash(args: Argument<'_>) -> Result<Option<Sha256Digest>, Ar
 
 /// `expected_kind`.
 pub fn read_expected_kind(args: Argument<'_>) -> Result<Option<EntryKind>, ArgumentError> {
-    args.optional(c"expected_kind", "expected_kind", |kind| match kind.string()?.as_str() {
-        "file" => Ok(EntryKind::File),
-        "directory" => Ok(EntryKind::Folder),
-        "symlink" => Ok(EntryKind::Link),
-        _ => Err(breaks_rule("expected_kind", "must be \"file\", \"directory\" or \"symlink\"")),
-    })
+    let kinds =
+        [("file", EntryKind::File), ("directory", EntryKind::Folder), ("symlink", EntryKind::Link)];
+    args.optional(c"expected_kind", "expected_kind", |kind| kind.one_of(&kinds))
 }
 
 /// An argument that is `true` or `false`, and `false` if absent.

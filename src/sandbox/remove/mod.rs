@@ -119,8 +119,8 @@ impl Removing<'_> {
         let entry = system::hold(&place.folder, &place.name)?;
         let kind = entry.kind();
         place.check_rules(kind)?;
-        check_expected_kind(kind, self.options.expected_kind)?;
-        check_kind(kind, path.must_be_directory(), self.options.expected.is_some())?;
+        let RemoveOptions { expected, expected_kind, .. } = self.options;
+        check_kind(kind, path.must_be_directory(), *expected_kind, expected.is_some())?;
         check_obstacle(&place)?;
         if !self.options.dry_run {
             put::sweep(&place.folder);
@@ -290,28 +290,22 @@ pub(super) fn check_obstacle(place: &Place<'_>) -> Attempt<(), EntryError> {
     }
 }
 
-/// Checks that an entry of this kind can be moved or removed, and compared where that is asked for.
+/// Checks that an entry of this kind can be moved or removed, is of the expected kind, and can be compared where that is
+/// asked for.
 pub(super) fn check_kind(
     kind: EntryKind,
     must_be_directory: bool,
+    expected_kind: Option<EntryKind>,
     is_compared: bool,
 ) -> Result<(), EntryError> {
     match kind {
+        kind if expected_kind.is_some_and(|expected| expected != kind) => {
+            Err(EntryError::OtherKind)
+        }
         EntryKind::Special => Err(OpenError::SpecialFile.into()),
         EntryKind::File if must_be_directory => Err(OpenError::NotFolder.into()),
         EntryKind::Folder | EntryKind::Link if is_compared => Err(EntryError::NotComparable),
         _ => Ok(()),
-    }
-}
-
-pub(super) fn check_expected_kind(
-    kind: EntryKind,
-    expected: Option<EntryKind>,
-) -> Result<(), EntryError> {
-    if expected.is_none_or(|expected| expected == kind) {
-        Ok(())
-    } else {
-        Err(EntryError::OtherKind)
     }
 }
 

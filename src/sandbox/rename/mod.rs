@@ -12,7 +12,7 @@ use super::error::{Obstacle, OpenError};
 use super::folders::MadeFolders;
 use super::place::{self, Located, MissingFolders, Place};
 use super::put;
-use super::remove::{check_expected_kind, check_kind, check_nothing_protected, check_obstacle};
+use super::remove::{check_kind, check_nothing_protected, check_obstacle};
 use super::root::Sandbox;
 use super::system::{self, Directory, Held};
 use super::temporary;
@@ -205,8 +205,8 @@ impl<'call> Moving<'call> {
         };
         let entry = system::hold(&place.folder, &place.name)?;
         place.check_rules(entry.kind())?;
-        check_expected_kind(entry.kind(), self.options.expected_kind)?;
-        check_kind(entry.kind(), path.must_be_directory(), self.options.expected.is_some())?;
+        let MoveOptions { expected, expected_kind, .. } = self.options;
+        check_kind(entry.kind(), path.must_be_directory(), *expected_kind, expected.is_some())?;
         Ok(Source { place, entry })
     }
 

@@ -8,20 +8,10 @@ use self::gap::Gap;
 use super::file_lines::{FileLines, Grade, Pattern};
 use super::locate::Misfit;
 use super::patch::{Hunk, HunkLine, LineKind};
-use crate::tools::edit_file::closest::{self, Closest, Difference};
+use crate::tools::edit_file::closest::{self, Closest, Difference, LINE_FOLDINGS};
 use crate::tools::edit_file::explain::{difference_at, in_words, way_out_of};
-use crate::tools::edit_file::fold::{Folding, unescaped, without_line_numbers};
+use crate::tools::edit_file::fold::{unescaped, without_line_numbers};
 use crate::tools::failure::{Detail, ErrorCode, Failure};
-
-/// The foldings that explain a mismatch, each with the difference. Each also ignores what the ones before it ignore.
-const FOLDINGS: [(Folding, Difference); 6] = [
-    (Folding::TrailingBlanks, Difference::TrailingWhitespace),
-    (Folding::Indentation, Difference::Indentation),
-    (Folding::Blanks, Difference::Whitespace),
-    (Folding::Lookalikes, Difference::Lookalike),
-    (Folding::UnicodeForm, Difference::UnicodeForm),
-    (Folding::Case, Difference::Case),
-];
 
 /// A longer line of the file is not quoted in a message.
 const MAX_QUOTED_BYTES: usize = 200;
@@ -124,12 +114,13 @@ fn ambiguous(index: usize, hunk: &Hunk<'_>, lines: &[u64]) -> Failure {
 fn not_found(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>) -> Failure {
     let old: Vec<_> = hunk.old_lines().copied().collect();
     let subject = format!("the hunk on line {} of the patch does not match the file", hunk.line);
-    if already_applied(file, hunk).is_none()
+    let applied = already_applied(file, hunk);
+    if applied.is_none()
         && let Some(gap) = Gap::in_hunk(file, &old)
     {
         return gap.failure(file, (index, hunk.line), &old, &subject);
     }
-    let closest = already_applied(file, hunk)
+    let closest = applied
         .or_else(|| closest_where_stated(file, hunk, &old))
         .or_else(|| closest_behind_narrowing(file, hunk, &old))
         .or_else(|| closest_to(file, &old));
@@ -190,28 +181,23 @@ fn before_narrowing(
     hunk: &Hunk<'_>,
     narrowed: usize,
 ) -> Failure {
-    let old: Vec<_> = hunk.old_lines().copied().collect();
-    let Some(place) = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old))
-    else {
-        return not_found(file, index, hunk);
-    };
-    if place >= narrowed {
+    let Some(lines) = lines_of_hunk(file, hunk) else { return not_found(file, index, hunk) };
+    if lines.start >= narrowed {
         let rule = "but an earlier hunk changes them: make one hunk of the two";
         return stands_elsewhere(file, index, hunk, rule);
     }
     // Without the text, the hunk could go to yet another place.
-    let way_out = if place == 0 { "leave the text of the @@ out" } else { "name a line above it" };
+    let way_out =
+        if lines.start == 0 { "leave the text of the @@ out" } else { "name a line above it" };
     let subject = format!(
         "the lines of the hunk on line {} of the patch do not stand behind the line that its @@ names (they do stand \
          before it, at line {}: to change that place, {way_out})",
         hunk.line,
-        place + 1
+        lines.start + 1
     );
+    let old: Vec<_> = hunk.old_lines().copied().collect();
     match closest_within(file, narrowed..file.count(), &old) {
-        None => {
-            let closest = closest_detail(lines_at(file, place, old.len(), Difference::Other), None);
-            failure_of(ErrorCode::HunkNotFound, subject, index, hunk.line).with("closest", closest)
-        }
+        None => failure_at(file, lines, subject, (index, hunk.line)),
         closest => mismatch(file, (index, hunk.line), &old, &subject, closest),
     }
 }
@@ -220,6 +206,7 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
     let named = hunk.narrowing[narrowing];
     let wanted =
         HunkLine { line: named.line, kind: LineKind::Context, text: named.text, has_no_end: false };
+    let at = (index, named.line);
     if let Some(place) = first_place(file, Grade::Exact, &[wanted]) {
         let sentence = format!(
             "the line that the @@ on line {} of the patch names stands in the file only before the place of the \
@@ -227,9 +214,7 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
             named.line,
             place + 1
         );
-        let closest = closest_detail(lines_at(file, place, 1, Difference::Other), None);
-        return failure_of(ErrorCode::HunkNotFound, sentence, index, named.line)
-            .with("closest", closest);
+        return failure_at(file, place..place + 1, sentence, at);
     }
     let subject = format!(
         "the line that the @@ on line {} of the patch names does not stand in the file; an @@ names one whole line",
@@ -237,29 +222,24 @@ fn no_such_line(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, narrowing: 
     );
     if let Some(line) = line_with(file, named.text.trim()) {
         let sentence = format!("{subject}, and line {} is longer{}", line + 1, quoted(file, line));
-        return failure_at_line(file, line, sentence, (index, named.line));
+        return failure_at(file, line..line + 1, sentence, at);
     }
     let closest = closest_to(file, &[wanted]);
     // Blanks around the line do not matter, so the first difference in the line says nothing.
     let other = closest.as_ref().filter(|closest| closest.difference == Difference::Other);
     if let Some(line) = other.and_then(|closest| usize::try_from(closest.start_line - 1).ok()) {
-        let quoted = quoted(file, line);
-        let sentence = format!("{subject}; line {} is the closest{quoted}", line + 1);
-        return failure_at_line(file, line, sentence, (index, named.line));
+        let sentence = format!("{subject}; line {} is the closest{}", line + 1, quoted(file, line));
+        return failure_at(file, line..line + 1, sentence, at);
     }
-    let old: Vec<_> = hunk.old_lines().copied().collect();
-    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
-    if let (None, Some(place)) = (&closest, place) {
+    if let (None, Some(lines)) = (&closest, lines_of_hunk(file, hunk)) {
         let sentence = format!(
             "{subject}; the hunk's own lines do, first at line {}: leave the text of the @@ out, or name a line above \
              the place that you mean",
-            place + 1
+            lines.start + 1
         );
-        let closest = closest_detail(lines_at(file, place, old.len(), Difference::Other), None);
-        return failure_of(ErrorCode::HunkNotFound, sentence, index, named.line)
-            .with("closest", closest);
+        return failure_at(file, lines, sentence, at);
     }
-    mismatch(file, (index, named.line), &[wanted], &subject, closest)
+    mismatch(file, at, &[wanted], &subject, closest)
 }
 
 /// The first line that has a text in it. A text of one or two letters is in many lines.
@@ -274,27 +254,30 @@ fn quoted(file: &FileLines<'_>, line: usize) -> String {
     if line.len() > MAX_QUOTED_BYTES { String::new() } else { format!(": `{line}`") }
 }
 
-fn failure_at_line(
+/// The failure of a hunk, with these lines of the file as the closest. They are as the patch has them, or differ in what
+/// the sentence says.
+fn failure_at(
     file: &FileLines<'_>,
-    line: usize,
+    lines: Range<usize>,
     sentence: String,
     (index, patch_line): (usize, u64),
 ) -> Failure {
-    let closest = closest_detail(lines_at(file, line, 1, Difference::Other), None);
-    failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line).with("closest", closest)
+    let closest = lines_at(file, lines.start, lines.len(), Difference::Other);
+    failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line)
+        .with("closest", closest_detail(closest, None))
 }
 
 /// The failure of a hunk whose lines do stand in the file.
 fn stands_elsewhere(file: &FileLines<'_>, index: usize, hunk: &Hunk<'_>, rule: &str) -> Failure {
-    let old: Vec<_> = hunk.old_lines().copied().collect();
-    let place = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old));
-    let place = place.map(|start| lines_at(file, start, old.len(), Difference::Other));
-    let subject = format!(
+    let sentence = format!(
         "the lines of the hunk on line {} of the patch stand in the file, {rule}",
         hunk.line
     );
-    let closest = place.map_or(Detail::Null, |closest| closest_detail(closest, None));
-    failure_of(ErrorCode::HunkNotFound, subject, index, hunk.line).with("closest", closest)
+    match lines_of_hunk(file, hunk) {
+        Some(lines) => failure_at(file, lines, sentence, (index, hunk.line)),
+        None => failure_of(ErrorCode::HunkNotFound, sentence, index, hunk.line)
+            .with("closest", Detail::Null),
+    }
 }
 
 /// The failure of the removal of a file that holds more or fewer lines than the patch removes.
@@ -344,10 +327,9 @@ fn mismatch(
 }
 
 fn hint_of(closest: &Closest, first: Option<&FirstDifference<'_>>) -> String {
-    let (lines, are, agree) = match (closest.start_line, closest.end_line) {
-        (first, last) if first == last => (format!("line {first}"), "is", "matches"),
-        (first, last) => (format!("lines {first} to {last}"), "are", "match"),
-    };
+    let lines = line_range(closest.start_line, closest.end_line);
+    let is_one = closest.start_line == closest.end_line;
+    let (are, agree) = if is_one { ("is", "matches") } else { ("are", "match") };
     let place = first.map_or_else(String::new, |first| format!(": {}", first.in_words()));
     match closest.difference {
         Difference::AlreadyApplied => format!(
@@ -366,6 +348,11 @@ fn hint_of(closest: &Closest, first: Option<&FirstDifference<'_>>) -> String {
             format!("{lines} {agree} but for {reason}{place}{way_out}")
         }
     }
+}
+
+/// `line 3`, or `lines 3 to 5`.
+fn line_range(first: u64, last: u64) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
 }
 
 /// Whether a line says that lines are left out, as `...` and `// ... existing code ...` do.
@@ -455,6 +442,13 @@ fn first_place(file: &FileLines<'_>, grade: Grade, lines: &[HunkLine<'_>]) -> Op
     pattern.candidates(0).find(|&start| pattern.is_at(start))
 }
 
+/// The lines of the file that are a hunk's, at their first place, by the strictest grade that finds them.
+fn lines_of_hunk(file: &FileLines<'_>, hunk: &Hunk<'_>) -> Option<Range<usize>> {
+    let old: Vec<_> = hunk.old_lines().copied().collect();
+    let start = Grade::ALL.into_iter().find_map(|grade| first_place(file, grade, &old))?;
+    Some(start..start + old.len())
+}
+
 fn lines_at(file: &FileLines<'_>, start: usize, count: usize, difference: Difference) -> Closest {
     closest::of_lines(&file.view(), start..start + count, difference)
 }
@@ -484,7 +478,7 @@ fn closest_to(file: &FileLines<'_>, old: &[HunkLine<'_>]) -> Option<Closest> {
         return at(start, Difference::Escapes);
     }
     let view = file.view();
-    for (folding, difference) in FOLDINGS {
+    for (folding, difference) in LINE_FOLDINGS {
         if !folding.can_differ(&view, &joined) || joined.trim().is_empty() {
             continue;
         }

@@ -174,14 +174,12 @@ impl Locating<'_, '_> {
         } else {
             self.place_lines(hunk, narrowed, old_count)?
         };
-        self.previous = Some(Previous {
-            end: placed.start + old_count,
-            end_of_change: placed.start + hunk.changed().end,
-            offset: placed.offset,
-        });
         let changed = hunk.changed();
+        let end_of_change = placed.start + changed.end;
+        self.previous =
+            Some(Previous { end: placed.start + old_count, end_of_change, offset: placed.offset });
         if !changed.is_empty() {
-            self.changed.insert(placed.start + changed.start, placed.start + changed.end);
+            self.changed.insert(placed.start + changed.start, end_of_change);
         }
         let new_count = hunk.lines.iter().filter(|line| line.kind != LineKind::Removed).count();
         self.lines_gained += signed(new_count) - signed(old_count);

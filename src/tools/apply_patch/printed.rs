@@ -124,25 +124,18 @@ impl Printer {
     fn print_hunk(&mut self, hunk: &PrintedHunk) {
         let count =
             |without: LineKind| hunk.lines.iter().filter(|line| line.kind != without).count();
-        let old = place(hunk.old_start, count(LineKind::Added));
-        let new = place(hunk.new_start, count(LineKind::Removed));
-        self.writer.line(&format!("@@ -{old} +{new} @@\n"));
+        let old = (hunk.old_start, count(LineKind::Added));
+        let new = (hunk.new_start, count(LineKind::Removed));
+        self.writer.hunk_header(old, new);
         for line in &hunk.lines {
             let sign = match line.kind {
                 LineKind::Context => ' ',
                 LineKind::Removed => '-',
                 LineKind::Added => '+',
             };
-            let end = if line.has_no_end { "\n\\ No newline at end of file\n" } else { "\n" };
-            self.writer.line(&format!("{sign}{}{end}", line.text));
+            self.writer.hunk_line(sign, &line.text, line.has_no_end);
         }
     }
-}
-
-/// `line,count`; of no lines, the line before.
-fn place(before: usize, count: usize) -> String {
-    let first = before + usize::from(count > 0);
-    if count == 1 { first.to_string() } else { format!("{first},{count}") }
 }
 
 /// A path in a line of which it is not the end, or that takes no tab behind it.

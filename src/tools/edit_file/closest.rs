@@ -77,10 +77,9 @@ impl Difference {
     }
 }
 
-/// The foldings that are tried, each with the difference that it explains. Each also ignores what the ones
-/// before it ignore.
-const FOLDINGS: [(Folding, Difference); 7] = [
-    (Folding::FinalNewline, Difference::FinalNewline),
+/// The foldings of whole lines that are tried, each with the difference that it explains. Each also ignores what
+/// the ones before it ignore.
+pub const LINE_FOLDINGS: [(Folding, Difference); 6] = [
     (Folding::TrailingBlanks, Difference::TrailingWhitespace),
     (Folding::Indentation, Difference::Indentation),
     (Folding::Blanks, Difference::Whitespace),
@@ -103,7 +102,8 @@ pub fn closest(text: &str, old: &str, new: &str) -> Option<Closest> {
     if let Some(span) = escaped(text, old) {
         return Some(at(text, span, Difference::Escapes));
     }
-    for (folding, difference) in FOLDINGS {
+    let final_newline = (Folding::FinalNewline, Difference::FinalNewline);
+    for (folding, difference) in [final_newline].into_iter().chain(LINE_FOLDINGS) {
         if !folding.can_differ(text, old) {
             continue;
         }

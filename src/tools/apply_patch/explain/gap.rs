@@ -1,6 +1,6 @@
 //! The failure of a hunk that would fit but for lines that it leaves out, or has too many.
 
-use super::{FirstDifference, closest_detail, failure_of, lines_at};
+use super::{FirstDifference, closest_detail, failure_of, line_range, lines_at};
 use crate::tools::apply_patch::file_lines::{FileLines, Grade};
 use crate::tools::apply_patch::patch::HunkLine;
 use crate::tools::edit_file::closest::Difference;
@@ -63,38 +63,27 @@ impl Gap {
     ) -> Failure {
         let Self { start, before, left_out, too_many } = *self;
         let (first, wanted) = (start + before, &old[before]);
+        let line = first as u64 + 1;
         let hint = if left_out > 0 {
             format!(
                 "{} of the file {} before line {} of the patch: a hunk has every line from its first to its last",
-                line_range(first + 1, left_out),
+                line_range(line, (first + left_out) as u64),
                 if left_out == 1 { "is missing" } else { "are missing" },
                 wanted.line
             )
         } else {
             let last = old[before + too_many - 1].line;
-            let lines = usize::try_from(last - wanted.line).unwrap_or_default() + 1;
             format!(
-                "{} of the patch {} not stand in the file at this place, before line {}; the others do",
-                line_range(usize::try_from(wanted.line).unwrap_or_default(), lines),
-                if lines == 1 { "does" } else { "do" },
-                first + 1
+                "{} of the patch {} not stand in the file at this place, before line {line}; the others do",
+                line_range(wanted.line, last),
+                if last == wanted.line { "does" } else { "do" }
             )
         };
         let count = old.len() + left_out - too_many;
-        let found =
-            FirstDifference { wanted, line: first as u64 + 1, found: Some(file.line(first)) };
+        let found = FirstDifference { wanted, line, found: Some(file.line(first)) };
         let closest = lines_at(file, start, count, Difference::Other);
         let sentence = format!("{subject}; {hint}");
         failure_of(ErrorCode::HunkNotFound, sentence, index, patch_line)
             .with("closest", closest_detail(closest, Some(&found)))
-    }
-}
-
-/// `line 3`, or `lines 3 to 5`.
-fn line_range(first: usize, count: usize) -> String {
-    if count == 1 {
-        format!("line {first}")
-    } else {
-        format!("lines {first} to {}", first + count - 1)
     }
 }
