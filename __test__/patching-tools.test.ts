@@ -17,7 +17,7 @@ import {
   toAnthropicTools,
   toMcpToolResult,
 } from "../dist/index.js";
-import { repairOf } from "../dist/tools/patch-repair.js";
+import { withClosestLines } from "../dist/tools/closest-lines.js";
 import { isApplyPatchError, Workspace } from "../index.js";
 import { published } from "./support/events.ts";
 import { callThrough, failureIn, withClient } from "./support/mcp.ts";
@@ -242,8 +242,12 @@ describe("what a model reads of a patch that was refused", () => {
   );
 
   test("the closest lines are all that is added to the sentence of the error", () => {
-    assert.equal(repairOf({ closest: null }), null);
-    assert.equal(repairOf({}), null);
+    for (const facts of [{ closest: null }, {}]) {
+      const said = { code: "RUNTIME_ERROR", message: "no", retriable: false } as const;
+      const error = { ...said, details: { code: "HUNK_NOT_FOUND", facts } };
+      const failed = { status: "failure", reason: "runtime", message: "no", error } as const;
+      assert.equal(withClosestLines(failed), failed);
+    }
   });
 });
 

@@ -16,7 +16,7 @@ import {
 import { withName } from "./coded-error.js";
 import { type HandlerContext, rootOf } from "./context.js";
 import { isDenial } from "./denied-path.js";
-import { repairOf } from "./tools/patch-repair.js";
+import { shownLines } from "./tools/closest-lines.js";
 import { withSignalOf } from "./tools/signal.js";
 
 /** What `patchFile` answers. The first three keys are those of a host that runs `git apply`. */
@@ -177,10 +177,10 @@ function withCode(
   path: string,
 ): PatchFileError {
   const own = code === error.code ? error.message.slice(code.length + 2) : error.message;
-  const repair = isApplyPatchError(error) ? repairOf(error) : null;
+  const closest = isApplyPatchError(error) ? error.closest : null;
   // An error of the patch as a whole has no path.
   const where = error.path === path ? "" : `: ${path}`;
-  const message = `${code}: ${own}${where}${repair === null ? "" : `\n${repair}`}`;
+  const message = `${code}: ${own}${where}${closest ? `\n${shownLines(closest)}` : ""}`;
   return named(new Error(message, { cause: error }), code, path);
 }
 

@@ -10,8 +10,7 @@ import {
 import { type HandlerContext, rootOf } from "../context.js";
 import { APPLY_PATCH, type ApplyPatchToolArguments } from "../definitions/apply-patch.js";
 import { ownOf } from "../own.js";
-import { withMessage } from "../result.js";
-import { type PatchFacts, repairOf } from "./patch-repair.js";
+import { withClosestLines } from "./closest-lines.js";
 import { withSignalOf } from "./signal.js";
 import type { Proposal, Tool } from "./tool.js";
 
@@ -28,9 +27,7 @@ export const APPLY_PATCH_TOOL = {
   },
   propose,
   finish(_context, _args, result) {
-    if (result.status === "success") return result;
-    const repair = repairOf((result.error.details.facts ?? {}) as PatchFacts);
-    return repair === null ? result : withMessage(result, `${result.message}\n${repair}`);
+    return withClosestLines(result);
   },
 } satisfies Tool<"apply_patch", ApplyPatchToolArguments, ApplyPatchOutput, Params>;
 

@@ -3,7 +3,6 @@
 
 import {
   type CallOptions,
-  type ClosestLines,
   type EditFileArguments,
   type EditFileOutput,
   editFile,
@@ -11,8 +10,7 @@ import {
 import { type HandlerContext, rootOf } from "../context.js";
 import { EDIT_FILE, type EditFileToolArguments } from "../definitions/edit-file.js";
 import { ownOf } from "../own.js";
-import { withMessage } from "../result.js";
-import { shownLines } from "./closest-lines.js";
+import { withClosestLines } from "./closest-lines.js";
 import { withSignalOf } from "./signal.js";
 import type { Proposal, Tool } from "./tool.js";
 
@@ -29,10 +27,7 @@ export const EDIT_FILE_TOOL = {
   },
   propose,
   finish(_context, _args, result) {
-    if (result.status === "success") return result;
-    const closest = result.error.details.facts?.closest as ClosestLines | null | undefined;
-    if (!closest) return result;
-    return withMessage(result, `${result.message}\n${shownLines(closest)}`);
+    return withClosestLines(result);
   },
 } satisfies Tool<"edit_file", EditFileToolArguments, EditFileOutput, Params>;
 
